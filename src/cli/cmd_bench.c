@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,20 +62,18 @@ static int judge(const struct wr_cli *cli, const struct wr_bench_plan *plan,
     int code = WR_EXIT_DONE;
 
     for (size_t k = 0; k < plan->case_count; k++) {
+        const struct wr_bench_result_values *v = &results[k].v;
         const struct {
             const char *what;
             double is, wanted;
-            bool measured;
         } checks[] = {
-            {"samples per second", results[k].rate_median, a->min_rate, true},
-            {"of the decode limit", results[k].of_decode, a->min_of_decode,
-             results[k].of_decode > 0},
-            {"of the read limit", results[k].of_read, a->min_of_read,
-             results[k].of_read > 0},
+            {"samples per second", v->samples_per_s, a->min_rate},
+            {"of the decode limit", v->of_decode_limit, a->min_of_decode},
+            {"of the read limit", v->of_read_limit, a->min_of_read},
         };
 
         for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-            if (checks[i].wanted > 0 && !checks[i].measured) {
+            if (checks[i].wanted > 0 && isnan(checks[i].is)) {
                 wr_cli_note(cli, "row %zu: the part %s was not measured", k + 1,
                             checks[i].what);
             } else if (checks[i].is < checks[i].wanted) {
@@ -92,7 +91,7 @@ static int check_digests(const struct wr_bench_plan *plan,
 {
     for (size_t k = 0; plan->digest && k < plan->case_count; k++)
         for (unsigned i = 1; i < results[k].round_count; i++)
-            if (results[k].runs[i].digest != results[k].runs[0].digest)
+            if (strcmp(results[k].runs[i].digest, results[k].runs[0].digest))
                 return wr_fail(err, WEIR_EIO,
                                "row %zu: round %u delivered other data than "
                                "the first one",

@@ -212,9 +212,10 @@ static void print_columns(const struct wr_cli *cli, const struct wr_columns *c)
         snprintf(heading, sizeof(heading), "Columns%s%s", c->title ? ", " : "",
                  c->title ? c->title : "");
         print_heading(cli, heading);
-        for (const struct wr_column *col = c->list; col->head; col++)
-            if (col->help)
-                print_entry(cli, cli->out, col->head, col->help, 16);
+        for (const struct wr_column *col = c->list; wr_column_is(col); col++)
+            if (wr_column_help(col))
+                print_entry(cli, cli->out, wr_column_head(col),
+                            wr_column_help(col), 16);
     }
 }
 

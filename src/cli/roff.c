@@ -137,9 +137,9 @@ static void print_columns(FILE *to, const struct wr_columns *c,
             print_text(to, c->title);
             fputs("\"\n", to);
         }
-        for (const struct wr_column *col = c->list; col->head; col++)
-            if (col->help)
-                print_tagged(to, col->head, col->help);
+        for (const struct wr_column *col = c->list; wr_column_is(col); col++)
+            if (wr_column_help(col))
+                print_tagged(to, wr_column_head(col), wr_column_help(col));
     }
 }
 

@@ -195,7 +195,7 @@ static int slot_limit(struct bench_job *b, const struct wr_bench_case *c,
     if (c->cfg.stages != WEIR_STAGES_ALL ||
         wr_limit_has_decode(b->plan->ds, &c->cfg))
         return 0;
-    return read_pass(b, c->cache, &job, &run->slot_limit, err);
+    return read_pass(b, c->cache, &job, &run->v.slot_limit_per_s, err);
 }
 
 static int decode_limit(struct bench_job *b, const struct wr_bench_case *c,
@@ -205,7 +205,8 @@ static int decode_limit(struct bench_job *b, const struct wr_bench_case *c,
 
     if (!wr_limit_has_decode(b->plan->ds, &c->cfg))
         return 0;
-    return measure_limit(b, &job, wr_limit_decode, &run->decode_limit, err);
+    return measure_limit(b, &job, wr_limit_decode, &run->v.decode_limit_per_s,
+                         err);
 }
 
 /* Samples inside gzip are no byte ranges of a file: plain reads cannot have
@@ -245,6 +246,7 @@ static int run_case(struct bench_job *b, size_t k, unsigned round,
     double resident = -1;
     int r = 0;
 
+    wr_vals_clear(&wr_bench_vals, &run->v);
     if (c->cache != WR_CACHE_ASIS)
         r = run_limits(b, c, run, err);
     if (r == 0)
@@ -255,18 +257,17 @@ static int run_case(struct bench_job *b, size_t k, unsigned round,
         r = wr_bench_join(&b->together, run, &b->results[k], err);
     if (r == 0)
         step(b, c);
-    run->resident = resident;
+    run->v.resident = resident >= 0 ? resident : NAN;
     /* The limits read the files: a cache that is left alone comes first. */
     if (r == 0 && c->cache == WR_CACHE_ASIS)
         r = run_limits(b, c, run, err);
     return r;
 }
 
-/* Sorts them; 0: there are none. */
+/* Sorts them; NaN: there are none. */
 static double median_of(double *values, size_t n)
 {
-    n = wr_stats_sort(values, n);
-    return n ? wr_stats_quantile(values, n, 0.5) : 0;
+    return wr_stats_quantile(values, wr_stats_sort(values, n), 0.5);
 }
 
 /* Median over the counted rounds of the rate as a part of the limit that
@@ -277,12 +278,10 @@ static double ratio_of(const struct wr_bench_result *res, size_t offset,
     size_t n = 0;
 
     for (unsigned i = 1; i < res->round_count; i++) {
-        const struct wr_bench_run *run = &res->runs[i];
-        double limit;
+        const struct wr_bench_values *v = &res->runs[i].v;
 
-        memcpy(&limit, (const char *)run + offset, sizeof(limit));
-        if (limit > 0)
-            scratch[n++] = run->samples_per_s / limit;
+        if (wr_number_at(v, offset) > 0)
+            scratch[n++] = v->samples_per_s / wr_number_at(v, offset);
     }
     return median_of(scratch, n);
 }
@@ -307,31 +306,34 @@ static void choose_read_limit(struct wr_bench_result *res, double *scratch)
         }
     }
     for (unsigned i = 0; i < res->round_count; i++) {
-        res->runs[i].read_limit = res->runs[i].read_rates[top];
-        res->runs[i].read_limit_threads = 1u << top;
+        res->runs[i].v.read_limit_per_s = res->runs[i].read_rates[top];
+        res->runs[i].v.read_limit_threads = 1u << top;
     }
 }
 
 static void sum_up(struct wr_bench_result *res, double *scratch)
 {
-    size_t n = 0, starved = 0;
+    struct wr_bench_result_values *to = &res->v;
+    size_t n = 0, starved = 0, middle;
 
     for (unsigned i = 1; i < res->round_count; i++) {
-        scratch[n++] = res->runs[i].samples_per_s;
-        starved += res->runs[i].starved;
+        scratch[n++] = res->runs[i].v.samples_per_s;
+        starved += res->runs[i].v.cores.starved;
     }
-    res->starved = 2 * starved >= n;
-    res->median = 1 + (unsigned)wr_stats_middle(scratch, n);
-    res->rate_median = median_of(scratch, n);
-    res->rate_min = scratch[0];
-    res->rate_max = scratch[n - 1];
+    to->starved = 2 * starved >= n;
+    middle = wr_stats_middle(scratch, n);
+    res->median = 1 + (unsigned)(middle < n ? middle : 0);
+    to->samples_per_s = median_of(scratch, n);
+    to->samples_per_s_min = scratch[0];
+    to->samples_per_s_max = scratch[n - 1];
     choose_read_limit(res, scratch);
 #define RATIO(limit)                                                           \
-    ratio_of(res, offsetof(struct wr_bench_run, limit), scratch)
-    res->of_decode = RATIO(decode_limit);
-    res->of_read = RATIO(read_limit);
-    res->of_slot = RATIO(slot_limit);
+    ratio_of(res, offsetof(struct wr_bench_values, limit), scratch)
+    to->of_decode_limit = RATIO(decode_limit_per_s);
+    to->of_read_limit = RATIO(read_limit_per_s);
+    to->of_slot_limit = RATIO(slot_limit_per_s);
 #undef RATIO
+    to->verdict = res->runs[res->median].v.verdict;
 }
 
 static int run_rounds(struct bench_job *b, weir_err *err)
@@ -461,7 +463,8 @@ void wr_bench_free(struct wr_bench_result *results, size_t count)
 
         for (unsigned i = 0; res->runs && i < res->round_count; i++) {
             free(res->runs[i].batch_times);
-            free(res->runs[i].ranks);
+            free(res->runs[i].ranks.v);
+            json_decref(res->runs[i].said);
             wr_series_done(&res->runs[i].series);
         }
         for (size_t i = 0; i < res->bad_kept; i++)

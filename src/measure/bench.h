@@ -17,9 +17,8 @@
 #include "measure/accelerator.h"
 #include "measure/files.h"
 #include "measure/limits.h"
-#include "monitor/cores.h"
+#include "result/bench.h"
 
-struct wr_bench_rank; /* measure/bench_ranks.h */
 struct wr_comm;
 
 /* One combination of settings. */
@@ -72,47 +71,26 @@ enum wr_bench_batch_column {
 
 /* One run of one case. */
 struct wr_bench_run {
-    uint64_t start_ns; /* wr_clock_ns when the pipeline was opened */
-    double seconds;
-    uint64_t samples, batches, bytes;
-    double samples_per_s, bytes_per_s;
-    double cpu_s_per_1000;
-    uint64_t peak_bytes; /* resident memory of the whole process */
-    double first_batch_ms;
-    double gap_p50_ms, gap_p99_ms; /* between batches */
-    double resident; /* part of the data set in the page cache before */
-    uint64_t digest;
-    struct wr_cores_use cores; /* who had them meanwhile */
-    bool starved;              /* others had cores that it could have used */
-    double last_epoch_per_s; /* samples/s of the last epoch; 0: there is one */
-    char cache_error[500];   /* why a tier takes nothing more; "": it does */
-    char tuning[2400];       /* what WEIR_AUTO chose and why; "": nothing */
-    weir_stats stats;
-    enum weir_verdict verdict;
-    double decode_limit, read_limit; /* samples/s of this round; 0: none */
-    unsigned read_limit_threads;     /* the number that is best over all */
+    struct wr_bench_values v; /* texts are those below, or of `said` */
+    uint64_t start_ns;        /* wr_clock_ns when the pipeline was opened */
+    char cache_error[500], tuning[2400], digest[17];
     double read_rates[WR_BENCH_READ_COUNTS]; /* by 1 << k threads; 0: none */
-    double slot_limit; /* the same reads into the places of two batches, by as
-                          many threads as the pipeline has; 0: not measured
-                          (samples are decoded) */
-    struct wr_bench_batch *batch_times; /* owned; NULL: not kept */
+    struct wr_bench_batch *batch_times;      /* owned; NULL: not kept */
     size_t batch_time_count;
-    /* On rank 0 of several, of which all above is the sum or the slowest one's;
-     * the times of batches are rank 0's own. */
-    struct wr_bench_rank *ranks; /* owned; NULL: one process */
-    uint32_t rank_count;
+    /* On rank 0 of several, of which `v` is the sum or the slowest one's; the
+     * times of batches are rank 0's own. */
+    struct wr_list ranks; /* owned: wr_bench_values; count 0: one process */
+    json_t *said;         /* owned: what the ranks sent */
     /* Of counted rounds: the batches in fixed memory; capacity 0: not kept. A
      * caller of wr_bench_once makes it. */
     struct wr_series series;
 };
 
 struct wr_bench_result {
+    struct wr_bench_result_values v;
     struct wr_bench_run *runs; /* owned: rounds, the warm-up first */
     unsigned round_count;
-    unsigned median; /* the run whose rate is the median */
-    double rate_min, rate_median, rate_max; /* samples/s */
-    double of_decode, of_read, of_slot;     /* medians of ratios; 0: none */
-    bool starved;         /* at least half of the runs that count were */
+    unsigned median;      /* the run whose rate is the median */
     weir_bad_sample *bad; /* owned, as is each text: of the last run */
     size_t bad_kept;
     uint64_t bad_count;
@@ -124,7 +102,10 @@ int wr_bench(const struct wr_bench_plan *plan, struct wr_bench_result **ret,
              weir_err *err);
 void wr_bench_free(struct wr_bench_result *results, size_t count);
 
-/* Runs one case once. */
+/* What a pipeline says about itself. */
+void wr_bench_fill(struct wr_bench_values *v, const weir_stats *s);
+
+/* Runs one case once; nothing of ret->v is known before. */
 int wr_bench_once(const struct wr_bench_plan *plan,
                   const struct wr_bench_case *c, struct wr_bench_run *ret,
                   struct wr_bench_result *bad, weir_err *err);

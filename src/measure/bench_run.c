@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/bench.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/hist.h"
 #include "base/mem.h"
+#include "measure/parts.h"
 #include "monitor/usage.h"
 
 /* The consumer's notes. */
@@ -157,34 +159,52 @@ static void keep_bad(const weir_pipeline *p, struct wr_bench_result *to)
     }
 }
 
+void wr_bench_fill(struct wr_bench_values *v, const weir_stats *s)
+{
+    v->verdict = wr_verdict_name(weir_stats_verdict(s));
+    v->io = s->io;
+    v->seconds = (double)s->wall_ns / 1e9;
+    v->samples = (double)s->samples;
+    v->batches = (double)s->batches;
+    v->bytes = (double)s->bytes_read;
+    v->requests = (double)s->requests;
+    v->first_batch_ms = (double)s->first_batch_ns / 1e6;
+    v->times = wr_input_values(s);
+    v->in_force = (struct wr_in_force_values){s->workers, s->depth,
+                                              s->prefetch};
+    v->cache = (struct wr_tier_values){.ram_hits = (double)s->cache_ram_hits,
+                                       .dir_hits = (double)s->cache_dir_hits,
+                                       .misses = (double)s->cache_misses,
+                                       .damaged = (double)s->cache_damaged,
+                                       .ram_bytes = (double)s->cache_ram_bytes,
+                                       .dir_bytes = (double)s->cache_dir_bytes};
+}
+
 static void fill_run(struct wr_bench_run *run, weir_pipeline *p,
                      const struct tally *t, const struct wr_usage *used)
 {
-    weir_stats *s = &run->stats;
+    struct wr_bench_values *v = &run->v;
+    weir_stats s;
     weir_err why;
 
-    weir_pipeline_stats(p, s);
-    run->verdict = weir_stats_verdict(s);
-    run->seconds = (double)s->wall_ns / 1e9;
-    run->samples = s->samples;
-    run->batches = s->batches;
-    run->bytes = s->bytes_read;
-    run->samples_per_s = (double)s->samples / run->seconds;
-    run->bytes_per_s = (double)s->bytes_read / run->seconds;
-    run->first_batch_ms = (double)s->first_batch_ns / 1e6;
-    run->gap_p50_ms = (double)wr_hist_quantile(t->gaps, 0.5) / 1e6;
-    run->gap_p99_ms = (double)wr_hist_quantile(t->gaps, 0.99) / 1e6;
+    weir_pipeline_stats(p, &s);
+    wr_bench_fill(v, &s);
+    v->gap_p50_ms = (double)wr_hist_quantile(t->gaps, 0.5) / 1e6;
+    v->gap_p99_ms = (double)wr_hist_quantile(t->gaps, 0.99) / 1e6;
     if (t->epoch_ns && t->last_ns > t->epoch_ns)
-        run->last_epoch_per_s = (double)t->epoch_samples * 1e9 /
-                                (double)(t->last_ns - t->epoch_ns);
+        v->last_epoch_per_s = (double)t->epoch_samples * 1e9 /
+                              (double)(t->last_ns - t->epoch_ns);
     weir_pipeline_tuning(p, run->tuning, sizeof(run->tuning));
+    v->tuning = run->tuning;
     if (weir_pipeline_cache_error(p, &why) < 0)
         snprintf(run->cache_error, sizeof(run->cache_error), "%s", why.msg);
-    if (s->samples)
-        run->cpu_s_per_1000 = (used->user_s + used->sys_s) * 1000 /
-                              (double)s->samples;
+    v->cache_error = run->cache_error;
+    v->cpu_s = used->user_s + used->sys_s;
     if (t->hash)
-        run->digest = XXH3_64bits_digest(t->hash);
+        snprintf(run->digest, sizeof(run->digest), "%016" PRIx64,
+                 (uint64_t)XXH3_64bits_digest(t->hash));
+    v->digest = run->digest;
+    wr_vals_derive(&wr_bench_vals, v);
 }
 
 int wr_bench_once(const struct wr_bench_plan *plan,
@@ -192,6 +212,7 @@ int wr_bench_once(const struct wr_bench_plan *plan,
                   struct wr_bench_result *bad, weir_err *err)
 {
     struct wr_usage before = {0}, after = {0}, used;
+    struct wr_cores_use use;
     struct wr_cores cores[2];
     weir_pipeline_config cfg = c->cfg;
     weir_pipeline *p = NULL;
@@ -217,9 +238,10 @@ int wr_bench_once(const struct wr_bench_plan *plan,
     if (r == 0) {
         used = wr_usage_between(&before, &after);
         fill_run(ret, p, &t, &used);
-        wr_cores_between(&cores[0], &cores[1], &ret->cores);
-        ret->starved = wr_cores_is_starved(&ret->cores, ret->stats.workers);
-        ret->peak_bytes = after.peak_rss_bytes;
+        wr_cores_between(&cores[0], &cores[1], &use);
+        ret->v.cores = wr_cores_values(
+            &use, wr_cores_is_starved(&use, (unsigned)ret->v.in_force.threads));
+        ret->v.peak_bytes = (double)after.peak_rss_bytes;
         ret->batch_times = t.times;
         ret->batch_time_count = t.time_count;
         t.times = NULL;

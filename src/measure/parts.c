@@ -15,12 +15,39 @@ void wr_put_real(json_t *to, const char *key, double value)
         json_object_set_new(to, key, json_real(value));
 }
 
+struct wr_cores_values wr_cores_values(const struct wr_cores_use *u,
+                                       bool starved)
+{
+    struct wr_cores_values v;
+
+    wr_vals_clear(&wr_cores_vals, &v);
+    if (u->known)
+        v = (struct wr_cores_values){.count = u->count,
+                                     .own = u->own,
+                                     .others = u->others,
+                                     .idle = u->idle,
+                                     .stolen = u->stolen,
+                                     .throttled = u->throttled,
+                                     .starved = starved};
+    return v;
+}
+
+struct wr_cores_use wr_cores_use_of(const struct wr_cores_values *v)
+{
+    return (struct wr_cores_use){.known = isfinite(v->count),
+                                 .count = v->count,
+                                 .own = v->own,
+                                 .others = v->others,
+                                 .idle = v->idle,
+                                 .stolen = v->stolen,
+                                 .throttled = v->throttled};
+}
+
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "count", u->count,
-                     "own", u->own, "others", u->others, "idle", u->idle,
-                     "stolen", u->stolen, "throttled", u->throttled, "starved",
-                     (int)starved);
+    const struct wr_cores_values v = wr_cores_values(u, starved);
+
+    return wr_vals_json(&wr_cores_vals, &v, WR_FOR_RECORD);
 }
 
 json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch)
@@ -137,16 +164,23 @@ json_t *wr_dataset_json(const weir_dataset *ds)
         (json_int_t)weir_dataset_ignored_count(ds), "sizes", sizes_json(ds));
 }
 
+struct wr_input_values wr_input_values(const weir_stats *s)
+{
+    return (struct wr_input_values){
+        .storage_wait_s = (double)s->storage_wait_ns / 1e9,
+        .submit_s = (double)s->submit_ns / 1e9,
+        .decode_s = (double)s->decode_ns / 1e9,
+        .resample_s = (double)s->resample_ns / 1e9,
+        .idle_s = (double)s->idle_ns / 1e9,
+        .consumer_wait_s = (double)s->consumer_wait_ns / 1e9,
+        .consumer_busy_s = (double)s->consumer_busy_ns / 1e9};
+}
+
 json_t *wr_input_json(const weir_stats *s)
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "storage_wait_s",
-                     (double)s->storage_wait_ns / 1e9, "submit_s",
-                     (double)s->submit_ns / 1e9, "decode_s",
-                     (double)s->decode_ns / 1e9, "resample_s",
-                     (double)s->resample_ns / 1e9, "idle_s",
-                     (double)s->idle_ns / 1e9, "consumer_wait_s",
-                     (double)s->consumer_wait_ns / 1e9, "consumer_busy_s",
-                     (double)s->consumer_busy_ns / 1e9);
+    const struct wr_input_values v = wr_input_values(s);
+
+    return wr_vals_json(&wr_input_vals, &v, WR_FOR_RECORD);
 }
 
 json_t *wr_bad_json(const weir_bad_sample *bad, size_t count)

@@ -12,6 +12,7 @@
 #include "measure/accelerator.h"
 #include "monitor/cores.h"
 #include "pipeline/settings.h"
+#include "result/bench.h"
 #include "storage/storage.h"
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
@@ -20,6 +21,9 @@
 void wr_put_real(json_t *to, const char *key, double value);
 
 /* Who had the cores, and whether others had those that were wanted. */
+struct wr_cores_values wr_cores_values(const struct wr_cores_use *u,
+                                       bool starved);
+struct wr_cores_use wr_cores_use_of(const struct wr_cores_values *v);
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
 
 /* What works on each batch, and how long on one of `batch` samples. */
@@ -33,6 +37,7 @@ json_t *wr_host_json_of(struct wr_store *st);
 /* A data set, where the time of its pipeline went, and samples that could not be
  * delivered. */
 json_t *wr_dataset_json(const weir_dataset *ds);
+struct wr_input_values wr_input_values(const weir_stats *s);
 json_t *wr_input_json(const weir_stats *s);
 json_t *wr_bad_json(const weir_bad_sample *bad, size_t count);
 

@@ -7,61 +7,58 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "plan/from.h"
-#include "result/cases.h"
+#include "result/bench.h"
 #include "result/get.h"
 
 /* One case of the record, and its run whose rate is the median. */
 struct bench_case {
-    const json_t *settings, *run;
-    size_t number, count; /* from 1 */
-    double rate;
+    struct wr_view_record record;
+    struct wr_cases all; /* owned */
+    const json_t *settings;
+    const struct wr_bench_values *run;
+    size_t number; /* from 1 */
 };
 
 /* --- choosing --- */
 
-static double rate_of(const json_t *c)
+static void bench_case_done(struct bench_case *b)
 {
-    return wr_get_number(c, "result.samples_per_s");
+    wr_cases_done(&b->all);
+    wr_view_record_done(&b->record);
 }
 
-/* The counted run that a report explains, too. */
-static const json_t *median_run(const json_t *c)
+static double rate_of(const struct wr_case *c)
 {
-    const struct wr_view_record r = {.json = c};
-    const json_t *run = NULL;
-    struct wr_cases cases;
-
-    wr_cases_init(&cases, &r, 1, &(struct wr_cases_spec){.rows = NULL});
-    if (cases.count)
-        run = wr_case_middle(cases.v, "samples_per_s");
-    wr_cases_done(&cases);
-    return run;
+    return wr_bench_case(c)->result.samples_per_s;
 }
 
-static int choose(const struct wr_plan_record *r, struct bench_case *ret,
+static int choose(const struct wr_plan_record *r, struct bench_case *b,
                   weir_err *err)
 {
-    const json_t *cases = wr_get_list(r->json, "cases"), *c, *best = NULL;
-    struct bench_case b = {.count = json_array_size(cases)};
-    size_t k;
+    const struct wr_case *best = NULL;
 
-    json_array_foreach(cases, k, c)
-    {
+    *b = (struct bench_case){.record = {.json = r->json}};
+    if (!wr_view_record_read(&b->record))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    wr_cases_init(&b->all, &b->record, 1, &wr_bench_spec);
+    if (b->all.failed)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < b->all.count; k++) {
+        const struct wr_case *c = &b->all.v[k];
+
         if (r->wanted_case ? k + 1 != r->wanted_case
                            : best && !(rate_of(c) > rate_of(best)))
             continue;
         best = c;
-        b.number = k + 1;
+        b->number = k + 1;
     }
     if (r->wanted_case && !best)
         return wr_fail(err, WEIR_EINVAL, "'%s': it has %zu cases, not %zu",
-                       r->name, b.count, r->wanted_case);
-    b.settings = wr_get_object(best, "settings");
-    b.run = median_run(best);
-    b.rate = rate_of(best);
-    if (!b.run)
+                       r->name, b->all.count, r->wanted_case);
+    b->run = best ? wr_bench_middle(best) : NULL;
+    if (!best || isnan(b->run->samples_per_s))
         return wr_fail(err, WEIR_EINVAL, "'%s': no run is in it", r->name);
-    *ret = b;
+    b->settings = best->settings;
     return 0;
 }
 
@@ -143,18 +140,17 @@ int wr_plan_from_dataset(struct wr_plan_draft *d,
 static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                       const struct bench_case *b, weir_err *err)
 {
-    static const struct {
+    const struct {
         enum wr_plan_key key;
-        const char *path;
-    } of_run[] = {{WR_PLAN_K_WORKERS, "in_force.threads"},
-                  {WR_PLAN_K_DEPTH, "in_force.depth"},
-                  {WR_PLAN_K_PREFETCH, "in_force.prefetch"}};
+        double value;
+    } of_run[] = {{WR_PLAN_K_WORKERS, b->run->in_force.threads},
+                  {WR_PLAN_K_DEPTH, b->run->in_force.depth},
+                  {WR_PLAN_K_PREFETCH, b->run->in_force.prefetch}};
     const char *order = wr_get_text(b->settings, "order");
     int r = 0;
 
     for (size_t k = 0; k < WR_ARRAY_LEN(of_run) && r == 0; k++)
-        r = wr_plan_say(d, who, of_run[k].key,
-                        wr_get_number(b->run, of_run[k].path), err);
+        r = wr_plan_say(d, who, of_run[k].key, of_run[k].value, err);
     if (r == 0)
         r = wr_plan_say(d, who, WR_PLAN_K_BATCH,
                         wr_get_number(b->settings, "batch"), err);
@@ -171,17 +167,17 @@ static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
 static int say_shape(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                      const struct bench_case *b, weir_err *err)
 {
-    double requests = wr_get_number(b->run, "requests");
-    double samples = wr_get_number(b->run, "samples");
-    double slots = wr_get_number(b->run, "slot_limit_per_s");
+    double requests = b->run->requests;
+    double samples = b->run->samples;
+    double slots = b->run->slot_limit_per_s;
     double pixels = wr_get_number(b->settings, "width") *
                     wr_get_number(b->settings, "height") *
                     wr_get_number(b->settings, "channels");
     int r = 0;
 
     if (requests > 0 && requests < 0.9 * samples)
-        r = wr_plan_say(d, who, WR_PLAN_K_UNIT,
-                        round(wr_get_number(b->run, "bytes") / requests), err);
+        r = wr_plan_say(d, who, WR_PLAN_K_UNIT, round(b->run->bytes / requests),
+                        err);
     if (r == 0)
         r = wr_plan_say(d, who, WR_PLAN_K_IN_PLACE, slots > 0, err);
     if (r == 0 && !(slots > 0))
@@ -206,21 +202,16 @@ static bool same_but_decode(const json_t *a, const json_t *b)
 }
 
 /* A case of the same with the fast decoder tells what that would take. */
-static double fast_cpu(const struct wr_plan_record *r,
-                       const struct bench_case *b)
+static double fast_cpu(const struct bench_case *b)
 {
-    const json_t *cases = wr_get_list(r->json, "cases"), *c;
-    size_t k;
-
     if (strcmp(wr_get_text(b->settings, "decode"), "exact") != 0)
         return NAN;
-    json_array_foreach(cases, k, c)
-    {
-        const json_t *s = wr_get_object(c, "settings");
+    for (size_t k = 0; k < b->all.count; k++) {
+        const struct wr_case *c = &b->all.v[k];
 
-        if (!strcmp(wr_get_text(s, "decode"), "fast") &&
-            same_but_decode(b->settings, s))
-            return wr_get_number(median_run(c), "cpu_s_per_1000") / 1000;
+        if (!strcmp(wr_get_text(c->settings, "decode"), "fast") &&
+            same_but_decode(b->settings, c->settings))
+            return wr_bench_middle(c)->cpu_s_per_1000 / 1000;
     }
     return NAN;
 }
@@ -231,9 +222,9 @@ static int guess_storage(struct wr_plan_draft *d,
                          const struct wr_plan_record *r,
                          const struct bench_case *b, weir_err *err)
 {
-    double limit = wr_get_number(b->run, "read_limit_per_s");
-    double threads = wr_get_number(b->run, "read_limit_threads");
-    double resident = wr_get_number(b->run, "resident");
+    double limit = b->run->read_limit_per_s;
+    double threads = b->run->read_limit_threads;
+    double resident = b->run->resident;
     struct wr_device_profile p = {.name = "read limit",
                                   .title = "what plain reads reached"};
     char source[200];
@@ -288,34 +279,43 @@ static int say_accelerator(struct wr_plan_draft *d,
     return wr_plan_say(d, who, WR_PLAN_K_STEP, ms / 1e3, err);
 }
 
+static int say_case(struct wr_plan_draft *d, const struct wr_plan_record *r,
+                    const struct bench_case *b, weir_err *err)
+{
+    char source[200];
+    const struct wr_plan_saying who = {source, WR_PLAN_MEASURED};
+    int res;
+
+    snprintf(source, sizeof(source), "'%.120s'", r->name);
+    if (b->all.count > 1)
+        snprintf(source, sizeof(source), "'%.100s', case %zu of %zu", r->name,
+                 b->number, b->all.count);
+    res = say_loader(d, &who, b, err);
+    if (res == 0)
+        res = say_shape(d, &who, b, err);
+    if (res == 0)
+        res = wr_plan_say(d, &who, WR_PLAN_K_CPU, b->run->cpu_s_per_1000 / 1000,
+                          err);
+    if (res == 0)
+        res = wr_plan_say(d, &who, WR_PLAN_K_CPU_FAST, fast_cpu(b), err);
+    if (res == 0)
+        res = guess_storage(d, r, b, err);
+    if (res == 0)
+        res = say_accelerator(d, &who, r, wr_get_number(b->settings, "batch"),
+                              err);
+    return res;
+}
+
 int wr_plan_from_bench(struct wr_plan_draft *d, const struct wr_plan_record *r,
                        weir_err *err)
 {
-    struct bench_case b = {0};
-    char source[200];
-    const struct wr_plan_saying who = {source, WR_PLAN_MEASURED};
+    struct bench_case b;
     int res = choose(r, &b, err);
 
     if (res == 0)
         res = wr_plan_from_dataset(d, r, err);
-    if (res < 0)
-        return res;
-    snprintf(source, sizeof(source), "'%.120s'", r->name);
-    if (b.count > 1)
-        snprintf(source, sizeof(source), "'%.100s', case %zu of %zu", r->name,
-                 b.number, b.count);
-    res = say_loader(d, &who, &b, err);
     if (res == 0)
-        res = say_shape(d, &who, &b, err);
-    if (res == 0)
-        res = wr_plan_say(d, &who, WR_PLAN_K_CPU,
-                          wr_get_number(b.run, "cpu_s_per_1000") / 1000, err);
-    if (res == 0)
-        res = wr_plan_say(d, &who, WR_PLAN_K_CPU_FAST, fast_cpu(r, &b), err);
-    if (res == 0)
-        res = guess_storage(d, r, &b, err);
-    if (res == 0)
-        res = say_accelerator(d, &who, r, wr_get_number(b.settings, "batch"),
-                              err);
+        res = say_case(d, r, &b, err);
+    bench_case_done(&b);
     return res;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "result/bench.h"
 #include "result/get.h"
 #include "result/stats.h"
 
@@ -21,9 +22,8 @@ struct columns {
     size_t count;
 };
 
-static struct columns columns_of(const json_t *run)
+static struct columns columns_of(const json_t *o)
 {
-    const json_t *o = wr_get_object(run, "batch_times");
     struct columns c = {wr_get_list(o, "t_ms"), wr_get_list(o, "wait_ms"),
                         wr_get_list(o, "gap_ms"), 0};
 
@@ -52,14 +52,14 @@ void wr_batches_of(const struct wr_case *row, struct wr_points *to,
 
     *ret = (struct wr_batches){.merged = 1, .longest_ms = NAN};
     for (size_t k = 0; k < runs; k++) {
-        const json_t *run = wr_case_run(row, k);
-        struct columns c = columns_of(run);
+        const struct wr_bench_values *run = wr_bench_run(row, k);
+        struct columns c = columns_of(run->batch_times);
         double limit;
 
         medians[k] = median_gap(&c);
         limit = fmax(WR_STALL_TIMES * medians[k], WR_STALL_MS);
         ret->merged = fmax(ret->merged,
-                           wr_get_number(run, "batch_times.merged"));
+                           wr_get_number(run->batch_times, "merged"));
         ret->rows += c.count;
         for (size_t i = 0; i < c.count; i++) {
             double gap = wr_get_at(c.gap, i);

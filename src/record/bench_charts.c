@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "record/bench_tables.h"
 #include "result/get.h"
 #include "record/pivot.h"
 #include "result/stats.h"
@@ -37,8 +38,9 @@ static void add_rate(struct wr_pivot *p, const char *series, const char *label,
     const char *stages = wr_get_text(row->settings, "stages");
     bool bytes = !strcmp(stages, "read");
     double v[WR_CASE_RUNS_MAX], unit = bytes ? MB : 1;
-    size_t n = wr_stats_sort(
-        v, wr_case_values(row, bytes ? "bytes_per_s" : "samples_per_s", v));
+    size_t n = wr_stats_sort(v, bytes
+                                    ? WR_BENCH_NUMBERS(row, bytes_per_s, v)
+                                    : WR_BENCH_NUMBERS(row, samples_per_s, v));
 
     wr_pivot_add(p, series, label, at, wr_stats_quantile(v, n, 0.5) / unit);
     if (n > 1)
@@ -100,7 +102,7 @@ static bool are_far_apart(const struct wr_cases *c)
             return false;
         for (size_t k = 0; k < c->count; k++)
             if (c->v[k].record == r)
-                best = fmax(best, wr_case_median(&c->v[k], "samples_per_s"));
+                best = fmax(best, wr_bench_median(&c->v[k])->samples_per_s);
         least = fmin(least, best);
         most = fmax(most, best);
     }
@@ -143,9 +145,9 @@ void wr_bench_prefetch(struct wr_doc *d, struct wr_doc_section *s,
 
         wr_cases_name(c, k, "all", label, sizeof(label));
         wr_pivot_add(&p, "consumer works", label, NAN,
-                     wr_case_median(row, "times.consumer_busy_s"));
+                     wr_bench_median(row)->times.consumer_busy_s);
         wr_pivot_add(&p, "consumer waits", label, NAN,
-                     wr_case_median(row, "times.consumer_wait_s"));
+                     wr_bench_median(row)->times.consumer_wait_s);
     }
     wr_pivot_draw(&p, d, s, &spec);
 }
@@ -153,15 +155,18 @@ void wr_bench_prefetch(struct wr_doc *d, struct wr_doc_section *s,
 void wr_bench_stages(struct wr_doc *d, struct wr_doc_section *s,
                      const struct wr_cases *c)
 {
+#define AT(member) offsetof(struct wr_bench_values, times.member)
     static const struct {
-        const char *path, *name;
+        size_t at;
+        const char *name;
     } parts[] = {
-        {"times.storage_wait_s", "waiting for storage"},
-        {"times.decode_s", "decoding"},
-        {"times.resample_s", "resizing, converting"},
-        {"times.submit_s", "submitting reads"},
-        {"times.idle_s", "idle"},
+        {AT(storage_wait_s), "waiting for storage"},
+        {AT(decode_s), "decoding"},
+        {AT(resample_s), "resizing, converting"},
+        {AT(submit_s), "submitting reads"},
+        {AT(idle_s), "idle"},
     };
+#undef AT
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_STACKED,
         .title = "Where the workers' time went",
@@ -177,6 +182,6 @@ void wr_bench_stages(struct wr_doc *d, struct wr_doc_section *s,
         for (size_t i = 0; i < WR_ARRAY_LEN(parts); i++)
             wr_pivot_add(&p, parts[i].name,
                          wr_cases_name(c, k, "all", label, sizeof(label)), NAN,
-                         wr_case_median(&c->v[k], parts[i].path));
+                         wr_number_at(c->v[k].median, parts[i].at));
     wr_pivot_draw(&p, d, s, &spec);
 }

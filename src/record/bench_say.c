@@ -50,8 +50,8 @@ static size_t find_pairs(const struct wr_cases *c, struct case_pair *ret,
         if (wr_bench_setting(&c->v[k], "prefetch") != 0)
             continue;
         for (size_t i = 0; i < cases && n < cap; i++) {
-            struct case_pair p = {k, i, wr_case_median(&c->v[k], "seconds"),
-                                  wr_case_median(&c->v[i], "seconds")};
+            struct case_pair p = {k, i, wr_bench_median(&c->v[k])->seconds,
+                                  wr_bench_median(&c->v[i])->seconds};
 
             if (wr_bench_setting(&c->v[i], "prefetch") >= 1 && p.off_s > 0 &&
                 p.on_s > 0 && twins(&c->v[k], &c->v[i]))
@@ -103,8 +103,8 @@ static struct best_case fastest(const struct time_part *p, size_t n, bool read)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < p[i].c.count; k++) {
             const struct wr_case *row = &p[i].c.v[k];
-            double rate = wr_case_median(row, read ? "bytes_per_s"
-                                                   : "samples_per_s");
+            double rate = read ? wr_bench_median(row)->bytes_per_s
+                               : wr_bench_median(row)->samples_per_s;
 
             if (wr_bench_is_read(&p[i].c) == read && rate > b.rate)
                 b = (struct best_case){&p[i], k, rate};
@@ -121,8 +121,7 @@ static const char *limit_of(const struct wr_case *row)
                  {"decode-bound", "decoding"},
                  {"convert-bound", "converting"},
                  {"consumer-bound", "the consumer"}};
-    int k = wr_named_index(WR_NAMED(words),
-                           wr_get_text(row->json, "result.verdict"));
+    int k = wr_named_index(WR_NAMED(words), wr_bench_case(row)->result.verdict);
 
     return k < 0 || wr_bench_is_starved(row) ? NULL : words[k].word;
 }
@@ -227,8 +226,8 @@ static size_t say_threads(struct wr_doc *d, const struct time_part *p, size_t n,
         for (size_t r = 0; r < c->record_count && r < PLACES_MAX; r++) {
             const struct wr_case *a = at_threads(c, r, false);
             const struct wr_case *b = at_threads(c, r, true);
-            double ratio = a && b ? wr_case_median(b, "samples_per_s") /
-                                        wr_case_median(a, "samples_per_s")
+            double ratio = a && b ? wr_bench_median(b)->samples_per_s /
+                                        wr_bench_median(a)->samples_per_s
                                   : NAN;
             const char *on = c->record_count > 1 ? c->records[r].label : "";
 
@@ -247,7 +246,7 @@ static size_t say_threads(struct wr_doc *d, const struct time_part *p, size_t n,
 }
 
 void wr_bench_say(struct wr_doc *d, const struct wr_experiment *e, size_t n,
-                  const struct wr_cases_spec *spec, size_t room)
+                  size_t room)
 {
     static size_t (*const say[])(struct wr_doc *, const struct time_part *,
                                  size_t, size_t) = {say_pipeline, say_prefetch,
@@ -260,7 +259,7 @@ void wr_bench_say(struct wr_doc *d, const struct wr_experiment *e, size_t n,
     }
     for (size_t i = 0; i < n; i++) {
         parts[i].e = &e[i];
-        wr_cases_init(&parts[i].c, e[i].records, e[i].count, spec);
+        wr_cases_init(&parts[i].c, e[i].records, e[i].count, &wr_bench_spec);
     }
     for (size_t i = 0; i < WR_ARRAY_LEN(say) && room; i++)
         room -= say[i](d, parts, n, room);

@@ -7,7 +7,7 @@
 
 /* At most `room` sentences on top of the page, of all experiments. */
 void wr_bench_say(struct wr_doc *d, const struct wr_experiment *e, size_t n,
-                  const struct wr_cases_spec *spec, size_t room);
+                  size_t room);
 
 /* "Prefetch 4 instead of none: 8.0 s instead of 12.1 s (34 % less)." */
 void wr_bench_prefetch_notes(struct wr_doc_section *s,

@@ -9,12 +9,11 @@
 #include "base/mem.h"
 #include "record/batches.h"
 #include "record/bench_words.h"
+#include "record/view_say.h"
 #include "result/get.h"
 #include "result/stats.h"
-#include "record/view_say.h"
 
-#define MB         1e6
-#define SETTINGS   7 /* the first columns; the others have results */
+#define SETTINGS   7 /* columns */
 #define PAGE_CACHE 1 /* of them */
 #define ALWAYS     (1u << 0 | 1u << 1 | 1u << 3)
 
@@ -24,9 +23,93 @@ enum {
     BATCHES = RECORD << 2,
 };
 
-/* As they are called in a record, in the order of the columns. */
-static const char *const keys[SETTINGS] = {
-    "stages", "page_cache", "decode", "threads", "depth", "prefetch", "batch"};
+/* The column of setting k. */
+static const struct wr_column *setting(size_t k)
+{
+    const struct wr_column *c = wr_bench_case_columns;
+
+    while (c->only != 1u << k)
+        c++;
+    return c;
+}
+
+/* --- cells --- */
+
+static double spread(const struct wr_row *r)
+{
+    double v[WR_CASE_RUNS_MAX];
+    size_t n = wr_stats_sort(v, WR_BENCH_NUMBERS(r->row, samples_per_s, v));
+
+    return n > 1
+               ? 50 * (v[n - 1] - v[0]) / wr_bench_median(r->row)->samples_per_s
+               : NAN;
+}
+
+static double evenness(const struct wr_row *r)
+{
+    const struct wr_bench_values *m = wr_bench_median(r->row);
+
+    return m->gap_p50_ms > 0 ? m->gap_p99_ms / m->gap_p50_ms : NAN;
+}
+
+static double stalls(const struct wr_row *r)
+{
+    struct wr_batches b;
+
+    wr_batches_of(r->row, NULL, &b);
+    return b.rows ? (double)b.stalls : NAN;
+}
+
+/* Settings that differ and have no column of their own, of one row. */
+static char *other_settings(const struct wr_cases *c, size_t row, char *buf,
+                            size_t cap)
+{
+    *buf = '\0';
+    for (size_t i = 0; i < c->varying_count; i++) {
+        size_t k = 0;
+
+        while (k < SETTINGS && strcmp(setting(k)->key, c->varying[i]))
+            k++;
+        if (k == SETTINGS)
+            wr_case_setting(&c->v[row], c->varying[i], buf, cap);
+    }
+    return buf;
+}
+
+static const char *others(const struct wr_column *c, const struct wr_row *r,
+                          char *buf, size_t cap)
+{
+    return other_settings(r->c, r->k, buf, cap);
+}
+
+static const char *verdict(const struct wr_column *c, const struct wr_row *r,
+                           char *buf, size_t cap)
+{
+    const struct wr_bench_result_values *v = &wr_bench_case(r->row)->result;
+
+    return v->starved ? "starved" : v->verdict;
+}
+
+static const char *counts(const struct wr_column *c, const struct wr_row *r,
+                          char *buf, size_t cap)
+{
+    return r->i < r->row->warm_up ? "warm-up" : "yes";
+}
+
+/* --- columns --- */
+
+#define RUN(member)                                                            \
+    WR_COLUMN(RUN, wr_bench_vals, struct wr_bench_values, member)
+#define MEDIAN(member)                                                         \
+    WR_COLUMN(MEDIAN, wr_bench_vals, struct wr_bench_values, member)
+#define RESULT(member)                                                         \
+    WR_COLUMN(CASE, wr_bench_case_vals, struct wr_bench_case_values,           \
+              result.member)
+#define SETTING(bit, key_)                                                     \
+    .only = 1u << (bit), .text = wr_cell_setting, .key = key_
+#define NAME                                                                   \
+    .head = "case", .help = "the settings that differ among the cases",        \
+    .side = '<', .text = wr_cell_name
 
 /* Settings that are the same in all rows and not ALWAYS shown stand above the
  * table, to keep it narrow. */
@@ -34,126 +117,109 @@ const struct wr_column wr_bench_case_columns[] = {
     {.head = "record",
      .help = "of several records",
      .side = '<',
-     .only = RECORD},
+     .only = RECORD,
+     .text = wr_cell_record},
     {.head = "case",
      .help = "other settings that differ among the cases",
      .side = '<',
-     .only = OTHERS},
+     .only = OTHERS,
+     .text = others},
     {.head = "stages",
      .help = "what is done to each sample (--stages)",
      .side = '<',
-     .only = 1u << 0},
+     SETTING(0, "stages")},
     {.head = "page-cache",
      .help = "its state before every run (--page-cache)",
      .side = '<',
-     .only = 1u << 1},
+     SETTING(PAGE_CACHE, "page_cache")},
     {.head = "decode",
      .help = "how JPEG is decoded (--decode)",
      .side = '<',
-     .only = 1u << 2},
+     SETTING(2, "decode")},
     {.head = "threads",
      .help = "workers (--threads)",
      .side = '>',
-     .only = 1u << 3},
+     SETTING(3, "threads")},
     {.head = "depth",
      .help = "reads in flight per worker (--depth)",
      .side = '>',
-     .only = 1u << 4},
+     SETTING(4, "depth")},
     {.head = "prefetch",
      .help = "finished batches kept ahead (--prefetch)",
      .side = '>',
-     .only = 1u << 5},
+     SETTING(5, "prefetch")},
     {.head = "batch",
      .help = "samples per batch (--batch)",
      .side = '>',
-     .only = 1u << 6},
-    {.head = "samples/s",
-     .help = "rate, median of the counted runs",
-     .side = '>'},
+     SETTING(6, "batch")},
+    {.help = "rate, median of the counted runs",
+     .side = '>',
+     MEDIAN(samples_per_s),
+     .show = WR_SHOW_BRIEF},
     {.head = "+-",
      .help = "spread: half of the runs' range as a fraction of the median; -: "
              "one run only",
-     .side = '>'},
-    {.head = "MB/s",
-     .help = "bytes read from storage per second, 10^6",
-     .side = '>'},
-    {.head = "CPU s/1000",
-     .help = "CPU seconds per 1,000 samples, all threads",
-     .side = '+'},
-    {.head = "peak MB",
-     .help = "peak resident memory of the process",
-     .side = '+'},
-    {.head = "1st ms",
-     .help = "from the start of the run to the first batch",
-     .side = '+'},
+     .side = '>',
+     .number = spread,
+     .show = WR_SHOW_PERCENT},
+    {.side = '>', MEDIAN(bytes_per_s), .fewer = 1},
+    {.side = '+', MEDIAN(cpu_s_per_1000), .fewer = 1},
+    {.side = '+', MEDIAN(peak_bytes)},
+    {.side = '+', MEDIAN(first_batch_ms), .fewer = 1},
     {.head = "p99/p50",
      .help = "how evenly batches come: 99th percentile of the time between two "
              "batches, divided by the median",
-     .side = '+'},
+     .side = '+',
+     .number = evenness,
+     .digits = 2},
     {.head = "stalls",
      .help = "batches that took over three times the median (weir report)",
      .side = '>',
-     .only = BATCHES},
-    {.head = "of decode",
-     .help = "rate as a fraction of what the same threads reach when they only "
-             "decode, from memory",
-     .side = '>'},
-    {.head = "of read",
-     .help = "rate as a fraction of what plain pread threads reach on the same "
-             "bytes",
-     .side = '-'},
-    {.head = "verdict",
-     .help = "what limits it: storage-bound, decode-bound, convert-bound or "
-             "consumer-bound; starved: other programs used the cores",
-     .side = '<'},
+     .only = BATCHES,
+     .number = stalls},
+    {.side = '>', RESULT(of_decode_limit)},
+    {.side = '-', RESULT(of_read_limit)},
+    {.side = '<', RESULT(verdict), .text = verdict},
     {.head = NULL}};
 
 const struct wr_column wr_bench_run_columns[] = {
-    {.head = "case",
-     .help = "the settings that differ among the cases",
-     .side = '<'},
-    {.head = "run", .help = "number of the run of a case", .side = '>'},
-    {.head = "counts", .help = "warm-up: the run is not counted", .side = '<'},
-    {.head = "began s",
-     .help = "when it began, on the time axis of the charts",
-     .side = '>'},
-    {.head = "seconds", .help = "how long it took", .side = '>'},
-    {.head = "samples/s", .side = '>'},
-    {.head = "MB/s", .side = '>'},
-    {.head = "gap p50",
-     .help = "time between two batches, median, in ms",
-     .side = '>'},
-    {.head = "gap p99", .help = "the same, 99th percentile", .side = '>'},
-    {.head = "requests", .help = "reads that were asked for", .side = '>'},
-    {.head = "in cache %",
-     .help = "part of the data in the page cache before the run",
-     .side = '>'},
-    {.head = "waited s",
-     .help = "time that the consumer waited for batches",
-     .side = '>'},
-    {.head = "verdict", .side = '<'},
+    {NAME},
+    {.head = "run",
+     .help = "number of the run of a case",
+     .side = '>',
+     .number = wr_cell_place},
+    {.head = "counts",
+     .help = "warm-up: the run is not counted",
+     .side = '<',
+     .text = counts},
+    {.side = '>', RUN(start_s)},
+    {.side = '>', RUN(seconds)},
+    {.side = '>', RUN(samples_per_s)},
+    {.side = '>', RUN(bytes_per_s), .help = ""},
+    {.side = '>', RUN(gap_p50_ms)},
+    {.side = '>', RUN(gap_p99_ms)},
+    {.side = '>', RUN(requests)},
+    {.side = '>', RUN(resident)},
+    {.side = '>', RUN(times.consumer_wait_s)},
+    {.side = '<', RUN(verdict)},
     {.head = NULL}};
 
 const struct wr_column wr_bench_rank_columns[] = {
-    {.head = "case",
-     .help = "the settings that differ among the cases",
-     .side = '<'},
-    {.head = "rank",
-     .help = "in the run whose rate is the median",
-     .side = '>'},
-    {.head = "host", .side = '<'},
-    {.head = "seconds", .help = "how long its share took", .side = '>'},
-    {.head = "samples", .help = "of its share", .side = '>'},
-    {.head = "samples/s", .help = "that it reached alone", .side = '>'},
-    {.head = "peak MB",
-     .help = "peak resident memory of the process",
-     .side = '>'},
-    {.head = "verdict", .help = "what limited it", .side = '<'},
+    {NAME},
+    {.side = '>', RUN(rank)},
+    {.side = '<', RUN(host)},
+    {.side = '>', RUN(seconds), .help = "how long its share took"},
+    {.side = '>', RUN(samples)},
+    {.side = '>', RUN(samples_per_s), .help = "that it reached alone"},
+    {.side = '>', RUN(peak_bytes)},
+    {.side = '<', RUN(verdict), .help = "what limited it"},
     {.head = NULL}};
+
+/* --- what stands above the table, or is left out --- */
 
 bool wr_bench_is_starved(const struct wr_case *row)
 {
-    return json_is_true(wr_get(row->json, "result.starved"));
+    return wr_bench_case(row)->result.starved;
 }
 
 static bool device_of(const struct wr_cases *c, char *buf, size_t cap)
@@ -167,36 +233,11 @@ static bool is_column(const struct wr_cases *c, size_t k)
 {
     char device[WR_VIEW_NAME];
 
-    if (wr_cases_varies(c, keys[k]))
+    if (wr_cases_varies(c, setting(k)->key))
         return true;
     /* What is in the page cache is no part of an emulated device. */
     return ALWAYS >> k & 1 &&
            !(k == PAGE_CACHE && device_of(c, device, sizeof(device)));
-}
-
-/* Settings that differ and have no column of their own, of one row. */
-static char *other_settings(const struct wr_cases *c, size_t row, char *buf,
-                            size_t cap)
-{
-    *buf = '\0';
-    for (size_t i = 0; i < c->varying_count; i++) {
-        size_t k = 0;
-
-        while (k < SETTINGS && strcmp(keys[k], c->varying[i]))
-            k++;
-        if (k == SETTINGS)
-            wr_case_setting(&c->v[row], c->varying[i], buf, cap);
-    }
-    return buf;
-}
-
-static const char *name_of(size_t setting)
-{
-    const struct wr_column *c = wr_bench_case_columns;
-
-    while (c->only != 1u << setting)
-        c++;
-    return c->head;
 }
 
 char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap)
@@ -205,17 +246,16 @@ char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap)
     bool emulated = device_of(c, value, sizeof(value));
 
     *buf = '\0';
-    if (c->count && json_array_size(wr_get_list(c->v[0].json, "ranks")) > 1 &&
+    if (c->count && wr_bench_case(c->v)->ranks.count > 1 &&
         !wr_cases_varies(c, "world"))
-        wr_say(buf, cap, "%zu ranks",
-               json_array_size(wr_get_list(c->v[0].json, "ranks")));
+        wr_say(buf, cap, "%zu ranks", wr_bench_case(c->v)->ranks.count);
     if (emulated)
         wr_say(buf, cap, "%s", value);
     for (size_t k = 0; c->count && k < SETTINGS; k++) {
-        const json_t *v = json_object_get(c->v[0].settings, keys[k]);
+        const json_t *v = json_object_get(c->v[0].settings, setting(k)->key);
 
         if (!is_column(c, k) && *wr_get_shown(v, value, sizeof(value)))
-            wr_say(buf, cap, "%s%s %s", name_of(k),
+            wr_say(buf, cap, "%s%s %s", setting(k)->head,
                    emulated && k == PAGE_CACHE ? " below it" : "", value);
     }
     return buf;
@@ -225,7 +265,7 @@ char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
                        size_t cap)
 {
     const struct wr_case *row = &c->v[k];
-    double workers = wr_get_number(wr_bench_middle(row), "in_force.threads");
+    double workers = wr_bench_middle(row)->in_force.threads;
     char device[WR_VIEW_NAME], value[128];
     bool emulated = device_of(c, device, sizeof(device));
 
@@ -241,9 +281,9 @@ char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
         wr_say(buf, cap, "%.0f thread%s", workers, workers == 1 ? "" : "s");
     for (size_t i = 0; i < SETTINGS; i++)
         if (!(ALWAYS >> i & 1) && is_column(c, i))
-            wr_say(buf, cap, "%s %s", name_of(i),
-                   wr_get_shown(json_object_get(row->settings, keys[i]), value,
-                                sizeof(value)));
+            wr_say(buf, cap, "%s %s", setting(i)->head,
+                   wr_get_shown(json_object_get(row->settings, setting(i)->key),
+                                value, sizeof(value)));
     if (*other_settings(c, k, device, sizeof(device)))
         wr_say(buf, cap, "%s", device);
     return buf;
@@ -267,51 +307,6 @@ static unsigned shown_of(const struct wr_cases *c, bool brief)
     return shown;
 }
 
-static void add_settings(struct wr_doc_table *t, const struct wr_cases *c,
-                         size_t k, unsigned shown)
-{
-    char text[WR_VIEW_NAME];
-
-    if (shown & RECORD)
-        wr_doc_cell(t, "%s", c->records[c->v[k].record].label);
-    if (shown & OTHERS)
-        wr_doc_cell(t, "%s", other_settings(c, k, text, sizeof(text)));
-    for (size_t i = 0; i < SETTINGS; i++)
-        if (shown >> i & 1)
-            wr_doc_cell(t, "%s",
-                        wr_get_shown(json_object_get(c->v[k].settings, keys[i]),
-                                     text, sizeof(text)));
-}
-
-static void add_results(struct wr_doc_table *t, const struct wr_case *row,
-                        unsigned shown)
-{
-    const json_t *res = wr_get_object(row->json, "result");
-    double of_decode = wr_get_number(res, "of_decode_limit");
-    double of_read = wr_get_number(res, "of_read_limit");
-    double v[WR_CASE_RUNS_MAX], rate, p50 = wr_case_median(row, "gap_p50_ms");
-    size_t n = wr_stats_sort(v, wr_case_values(row, "samples_per_s", v));
-    struct wr_batches b;
-
-    rate = wr_stats_quantile(v, n, 0.5);
-    wr_batches_of(row, NULL, &b);
-    wr_doc_number(t, rate, rate < 100 ? 1 : 0);
-    wr_doc_percent(t, n > 1 ? 50 * (v[n - 1] - v[0]) / rate : NAN, 0);
-    wr_doc_number(t, wr_case_median(row, "bytes_per_s") / MB, 0);
-    wr_doc_number(t, wr_case_median(row, "cpu_s_per_1000"), 2);
-    wr_doc_number(t, wr_case_median(row, "peak_bytes") / MB, 0);
-    wr_doc_number(t, wr_case_median(row, "first_batch_ms"), 0);
-    wr_doc_number(t, p50 > 0 ? wr_case_median(row, "gap_p99_ms") / p50 : NAN,
-                  2);
-    if (shown & BATCHES)
-        wr_doc_number(t, b.rows ? (double)b.stalls : NAN, 0);
-    wr_doc_number(t, of_decode > 0 ? of_decode : NAN, 2);
-    wr_doc_number(t, of_read > 0 ? of_read : NAN, 2);
-    wr_doc_cell(t, "%s",
-                wr_bench_is_starved(row) ? "starved"
-                                         : wr_get_text(res, "verdict"));
-}
-
 void wr_bench_case_table(struct wr_doc_section *s, const char *title,
                          const struct wr_cases *c)
 {
@@ -319,82 +314,45 @@ void wr_bench_case_table(struct wr_doc_section *s, const char *title,
     struct wr_doc_table *t = wr_doc_table_of(s, title, wr_bench_case_columns,
                                              shown);
 
-    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
-        add_settings(t, c, k, shown);
-        add_results(t, &c->v[k], shown);
-    }
+    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++)
+        wr_cells(t, wr_bench_case_columns, shown,
+                 &(struct wr_row){c, k, 0, &c->v[k], NULL});
     wr_view_cut(s, "cases", c->count + c->left_out);
+}
+
+/* A row for each of the list that each case has at `at`. */
+static void list_table(struct wr_doc_section *s, const char *title,
+                       const char *what, const struct wr_column *columns,
+                       const struct wr_cases *c, size_t at)
+{
+    struct wr_doc_table *t = wr_doc_table_of(s, title, columns, 0);
+    size_t rows = 0;
+
+    wr_doc_fold(t);
+    for (size_t k = 0; k < c->count; k++) {
+        const struct wr_list *l = (const void *)((const char *)c->v[k].values +
+                                                 at);
+
+        for (size_t i = 0; i < l->count; i++)
+            if (rows++ < WR_VIEW_ROWS)
+                wr_cells(t, columns, 0,
+                         &(struct wr_row){c, k, i, &c->v[k], wr_list_at(l, i)});
+    }
+    wr_view_cut(s, what, rows);
 }
 
 void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c)
 {
-    struct wr_doc_table *t = wr_doc_table_of(s, "Runs", wr_bench_run_columns,
-                                             0);
-    char label[WR_VIEW_NAME];
-    size_t rows = 0;
-
-    wr_doc_fold(t);
-    for (size_t k = 0; k < c->count; k++)
-        for (size_t i = 0; i < json_array_size(c->v[k].runs); i++) {
-            const json_t *run = json_array_get(c->v[k].runs, i);
-            double resident = wr_get_number(run, "resident");
-
-            if (rows++ >= WR_VIEW_ROWS)
-                continue;
-            wr_doc_cell(t, "%s",
-                        wr_cases_name(c, k, "all", label, sizeof(label)));
-            wr_doc_number(t, (double)(i + 1), 0);
-            wr_doc_cell(t, "%s", i < c->v[k].warm_up ? "warm-up" : "yes");
-            wr_doc_number(t, wr_get_number(run, "start_s"), 1);
-            wr_doc_number(t, wr_get_number(run, "seconds"), 3);
-            wr_doc_number(t, wr_get_number(run, "samples_per_s"), 1);
-            wr_doc_number(t, wr_get_number(run, "bytes_per_s") / MB, 1);
-            wr_doc_number(t, wr_get_number(run, "gap_p50_ms"), 2);
-            wr_doc_number(t, wr_get_number(run, "gap_p99_ms"), 2);
-            wr_doc_number(t, wr_get_number(run, "requests"), 0);
-            wr_doc_number(t, resident >= 0 ? 100 * resident : NAN, 1);
-            wr_doc_number(t, wr_get_number(run, "times.consumer_wait_s"), 3);
-            wr_doc_cell(t, "%s", wr_get_text(run, "verdict"));
-        }
-    wr_view_cut(s, "runs", rows);
-}
-
-static size_t add_ranks(struct wr_doc_table *t, const struct wr_cases *c,
-                        size_t k, size_t rows)
-{
-    const json_t *list = wr_get_list(c->v[k].json, "ranks");
-    char label[WR_VIEW_NAME];
-
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *o = json_array_get(list, i);
-
-        if (rows++ >= WR_VIEW_ROWS)
-            continue;
-        wr_doc_cell(t, "%s", wr_cases_name(c, k, "all", label, sizeof(label)));
-        wr_doc_number(t, wr_get_number(o, "rank"), 0);
-        wr_doc_cell(t, "%s", wr_get_text(o, "host"));
-        wr_doc_number(t, wr_get_number(o, "seconds"), 3);
-        wr_doc_number(t, wr_get_number(o, "samples"), 0);
-        wr_doc_number(t, wr_get_number(o, "samples_per_s"), 1);
-        wr_doc_number(t, wr_get_number(o, "peak_bytes") / MB, 0);
-        wr_doc_cell(t, "%s", wr_get_text(o, "verdict"));
-    }
-    return rows;
+    list_table(s, "Runs", "runs", wr_bench_run_columns, c,
+               offsetof(struct wr_bench_case_values, runs));
 }
 
 void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c)
 {
-    struct wr_doc_table *t;
-    size_t rows = 0;
-
     for (size_t k = 0; k < c->count; k++)
-        rows += json_array_size(wr_get_list(c->v[k].json, "ranks"));
-    if (!rows)
-        return;
-    t = wr_doc_table_of(s, "Ranks", wr_bench_rank_columns, 0);
-    wr_doc_fold(t);
-    rows = 0;
-    for (size_t k = 0; k < c->count; k++)
-        rows = add_ranks(t, c, k, rows);
-    wr_view_cut(s, "ranks", rows);
+        if (wr_bench_case(&c->v[k])->ranks.count) {
+            list_table(s, "Ranks", "ranks", wr_bench_rank_columns, c,
+                       offsetof(struct wr_bench_case_values, ranks));
+            return;
+        }
 }

@@ -3,6 +3,7 @@
 #ifndef WR_RECORD_BENCH_TABLES_H
 #define WR_RECORD_BENCH_TABLES_H
 
+#include "result/bench.h"
 #include "record/view.h"
 
 /* What the columns of the two tables mean; the first ones of cases are those

@@ -5,9 +5,6 @@
 
 #include "record/view.h"
 
-/* The counted run whose rate is nearest to the median; NULL: none. */
-const json_t *wr_bench_middle(const struct wr_case *row);
-
 /* What limits the cases, what the machine did meanwhile and what the tiers
  * did: of a few cases each, of a sweep the last and the fastest. With `d` each
  * has a section, without they are notes of `s`. */

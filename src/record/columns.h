@@ -1,22 +1,85 @@
-/* columns.h - columns of tables, with what the help says about them.
+/* columns.h - columns of tables, and the cells of a row.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_RECORD_COLUMNS_H
 #define WR_RECORD_COLUMNS_H
 
-/* A column; a list ends with a NULL head. */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct wr_case;
+struct wr_cases;
+struct wr_doc_table;
+struct wr_vals;
+
+/* What a row of a table is about: a case, or one of its runs (or ranks, ...). */
+struct wr_row {
+    const struct wr_cases *c;
+    size_t k, i; /* of the case, of the run */
+    const struct wr_case *row;
+    const void *run; /* its values; NULL: it is about the case */
+};
+
+/* Whose value it is. */
+enum wr_column_from { WR_FROM_RUN = 1, WR_FROM_MEDIAN, WR_FROM_CASE };
+
+enum wr_show {
+    WR_SHOW_DIGITS,
+    WR_SHOW_BRIEF, /* none from 100 on */
+    WR_SHOW_PERCENT,
+};
+
+/* A column; a list ends with one that has neither a head nor a value. */
 struct wr_column {
-    const char *head;
-    const char *help; /* no capital, no full stop; NULL: said above */
+    const char *head; /* NULL: that of its value */
+    const char *help; /* no capital, no full stop; NULL: that of its value, or
+                         said above; "": said above */
     char side;        /* '<' left, '>' right, for numbers; '+' the same, left
                          out where a terminal is too narrow; '-' the same, if
                          that does not suffice */
     unsigned only;    /* bits, of which the table asks for one; 0: always */
+    /* Its cells come from a function, else from a value. With neither they are
+     * calls of wr_doc_cell, in the order of the columns. */
+    double (*number)(const struct wr_row *r);
+    const char *(*text)(const struct wr_column *c, const struct wr_row *r,
+                        char *buf, size_t cap);
+    const char *key; /* for `text` */
+    enum wr_column_from from;
+    const struct wr_vals *of; /* its table, and where it lies */
+    size_t at;
+    unsigned fewer;  /* digits than the value has */
+    unsigned digits; /* of `number` */
+    enum wr_show show;
 };
+
+/* A value of `type`, a struct that `table` tells of. */
+#define WR_COLUMN(whose, table, type, member)                                  \
+    .from = WR_FROM_##whose, .of = &(table), .at = offsetof(type, member)
+
+/* Texts and numbers of columns: the setting `key` of the case, the label of its
+ * record, what it is called, and the number of the run, from 1. */
+const char *wr_cell_setting(const struct wr_column *c, const struct wr_row *r,
+                            char *buf, size_t cap);
+const char *wr_cell_record(const struct wr_column *c, const struct wr_row *r,
+                           char *buf, size_t cap);
+const char *wr_cell_name(const struct wr_column *c, const struct wr_row *r,
+                         char *buf, size_t cap);
+double wr_cell_place(const struct wr_row *r);
 
 /* The columns of one table of a command, for its help; a NULL list ends. */
 struct wr_columns {
     const char *title; /* of which table; NULL: the command has one */
     const struct wr_column *list;
 };
+
+static inline bool wr_column_is(const struct wr_column *c)
+{
+    return c->head || c->of;
+}
+const char *wr_column_head(const struct wr_column *c);
+const char *wr_column_help(const struct wr_column *c); /* NULL: none */
+
+/* The cells of one row: of the columns that wr_doc_table_of took. */
+void wr_cells(struct wr_doc_table *t, const struct wr_column *list,
+              unsigned which, const struct wr_row *r);
 
 #endif

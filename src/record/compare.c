@@ -15,6 +15,7 @@
 #include "record/pivot.h"
 #include "result/stats.h"
 #include "record/view.h"
+#include "result/bench.h"
 
 #define ROWS_MAX     2000 /* of each record */
 #define METRICS_MAX  4
@@ -23,18 +24,19 @@
 
 /* A number of each run. */
 struct metric {
-    const char *path, *name;
+    const char *path, *name;    /* path NULL: at `at` of its values */
     const char *higher, *lower; /* what it is called when B's is */
     bool rate;                  /* more is better, and it may fail a check */
     unsigned decimals;
+    size_t at;
 };
 
 /* How records of one command are compared. */
 struct kind {
     const char *command;
-    struct wr_cases_spec spec;
-    struct metric metrics[METRICS_MAX];
-    const char *name; /* of a row; NULL: its settings */
+    const struct wr_cases_spec *spec;
+    struct metric metrics[METRICS_MAX]; /* NULL: the rows of its values tell */
+    const char *name;                   /* of a row; NULL: its settings */
 };
 
 static const char *const probe_keys[] = {"op",      "pattern", "block", "depth",
@@ -42,31 +44,31 @@ static const char *const probe_keys[] = {"op",      "pattern", "block", "depth",
 
 static const char *const ckpt_keys[] = {"way", NULL};
 
+#define SPEC(...)                                                              \
+    &(const struct wr_cases_spec)                                              \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+
 static const struct kind kinds[] = {
-    {"bench",
-     {.rows = "cases", .settings = "settings"},
-     {{"samples_per_s", "samples/s", "faster", "slower", true, 1},
-      {"gap_p99_ms", "gap p99 (ms)", "slower", "faster", false, 2},
-      {"first_batch_ms", "first batch (ms)", "slower", "faster", false, 1},
-      {"cpu_s_per_1000", "CPU s/1000", "dearer", "cheaper", false, 3}},
-     NULL},
+    {"bench", .spec = &wr_bench_spec},
     {"probe",
-     {.rows = "tests", .keys = probe_keys},
-     {{"ops_per_s", "per second", "faster", "slower", true, 1},
-      {"latency_us.p50", "p50 (us)", "slower", "faster", false, 1},
-      {"latency_us.p99", "p99 (us)", "slower", "faster", false, 1}},
+     SPEC(.rows = "tests", .keys = probe_keys),
+     {{"ops_per_s", "per second", "faster", "slower", true, 1, 0},
+      {"latency_us.p50", "p50 (us)", "slower", "faster", false, 1, 0},
+      {"latency_us.p99", "p99 (us)", "slower", "faster", false, 1, 0}},
      "name"},
     {"ckpt",
-     {.rows = "cases", .keys = ckpt_keys},
-     {{"saves_per_s", "saves/s of stall", "faster", "slower", true, 3},
-      {"stall_s", "stall (s)", "slower", "faster", false, 3},
-      {"slow_s", "on the slow tier (s)", "slower", "faster", false, 2}},
+     SPEC(.rows = "cases", .keys = ckpt_keys),
+     {{"saves_per_s", "saves/s of stall", "faster", "slower", true, 3, 0},
+      {"stall_s", "stall (s)", "slower", "faster", false, 3, 0},
+      {"slow_s", "on the slow tier (s)", "slower", "faster", false, 2, 0}},
      "name"},
     {"run", /* each epoch is one of its runs */
-     {.settings = "config", .runs = "epochs"},
-     {{"samples_per_s", "samples/s", "faster", "slower", true, 1},
-      {"au", "AU", "higher", "lower", true, 3},
-      {"wait_s", "waiting (s)", "slower", "faster", false, 3}},
+     SPEC(.settings = "config", .runs = "epochs"),
+     {{"samples_per_s", "samples/s", "faster", "slower", true, 1, 0},
+      {"au", "AU", "higher", "lower", true, 3, 0},
+      {"wait_s", "waiting (s)", "slower", "faster", false, 3, 0}},
      NULL},
 };
 
@@ -197,8 +199,8 @@ static char *row_key(const struct comparison *j, const struct wr_case *row)
     const char *key;
     char *text;
 
-    if (j->kind->spec.keys) {
-        for (const char *const *k = j->kind->spec.keys; *k; k++)
+    if (j->kind->spec->keys) {
+        for (const char *const *k = j->kind->spec->keys; *k; k++)
             if (!is_apart(j, *k))
                 json_object_set(o, *k, json_object_get(row->settings, *k));
     } else {
@@ -289,8 +291,10 @@ static void compare_metric(struct comparison *j, struct wr_doc_table *t,
                            struct wr_pivot *p)
 {
     double a[WR_CASE_RUNS_MAX], b[WR_CASE_RUNS_MAX];
-    size_t n = wr_case_values(row[0], m->path, a);
-    size_t k = wr_case_values(row[1], m->path, b);
+    size_t n = m->path ? wr_case_values(row[0], m->path, a)
+                       : wr_case_numbers(row[0], m->at, a);
+    size_t k = m->path ? wr_case_values(row[1], m->path, b)
+                       : wr_case_numbers(row[1], m->at, b);
     char name[WR_VIEW_NAME];
     struct wr_compared c;
 
@@ -346,10 +350,37 @@ static void name_unmatched(const struct comparison *j, int side,
         wr_doc_note(j->s, false, "Only in %c: %s.", 'A' + side, names);
 }
 
+/* Metric number k of the kind; false: there are no more. */
+static bool metric_of(const struct comparison *j, size_t k, struct metric *ret)
+{
+    static const struct metric words[] = {
+        [WR_IS_RATE] = {.higher = "faster", .lower = "slower", .rate = true},
+        [WR_IS_TIME] = {.higher = "slower", .lower = "faster"},
+        [WR_IS_COST] = {.higher = "dearer", .lower = "cheaper"},
+        [WR_IS_SHARE] = {.higher = "higher", .lower = "lower", .rate = true}};
+    const struct wr_val *v;
+    size_t at;
+
+    if (!j->kind->spec->of_run) {
+        *ret = k < METRICS_MAX ? j->kind->metrics[k] : (struct metric){0};
+        return ret->path;
+    }
+    v = wr_vals_compared(j->kind->spec->of_run, (unsigned)k + 1, &at);
+    if (!v)
+        return false;
+    *ret = words[v->better];
+    ret->name = v->title ? v->title : v->head;
+    ret->decimals = v->digits;
+    ret->at = at;
+    return true;
+}
+
 /* Every row of A with its partner in B. `taken` marks those that have one. */
 static void walk(struct comparison *j, struct wr_doc_table *t,
                  struct wr_pivot *p, bool *const taken[2])
 {
+    struct metric metric;
+
     memset(taken[1], 0, ROWS_MAX);
     for (size_t k = 0; k < j->side[0].count; k++) {
         size_t i = partner(j, k, taken[1]);
@@ -358,8 +389,8 @@ static void walk(struct comparison *j, struct wr_doc_table *t,
         if (i == SIZE_MAX)
             continue;
         taken[1][i] = true;
-        for (size_t m = 0; m < METRICS_MAX && j->kind->metrics[m].path; m++)
-            compare_metric(j, t, &j->kind->metrics[m],
+        for (size_t m = 0; metric_of(j, m, &metric); m++)
+            compare_metric(j, t, &metric,
                            (const struct wr_case *const[2]){&j->side[0].v[k],
                                                             &j->side[1].v[i]},
                            p);
@@ -461,9 +492,9 @@ void wr_compare(struct wr_doc *d, const struct wr_view_record r[2],
     wr_doc_fact(j.s, "B", "%s (%s)", r[1].path, wr_get_text(r[1].json, "time"));
     note_order(&j, r);
     note_starved(&j, r);
-    wr_cases_init(&j.both, r, 2, &j.kind->spec);
-    wr_cases_init(&j.side[0], r, 1, &j.kind->spec);
-    wr_cases_init(&j.side[1], r + 1, 1, &j.kind->spec);
+    wr_cases_init(&j.both, r, 2, j.kind->spec);
+    wr_cases_init(&j.side[0], r, 1, j.kind->spec);
+    wr_cases_init(&j.side[1], r + 1, 1, j.kind->spec);
     if (j.both.failed || j.side[0].failed || j.side[1].failed)
         wr_doc_fail(d);
     find_apart(&j);

@@ -129,9 +129,9 @@ struct wr_doc_table *wr_doc_table_of(struct wr_doc_section *s,
 {
     struct wr_doc_table *t = add_table(s, title);
 
-    for (; t && list->head; list++)
+    for (; t && wr_column_is(list); list++)
         if (!list->only || list->only & which)
-            add_column(t, list->side, list->head);
+            add_column(t, list->side, wr_column_head(list));
     return t;
 }
 

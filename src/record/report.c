@@ -201,6 +201,8 @@ int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
         all[named] = (struct wr_view_record){spec->paths[named], labels[named],
                                              spec->records[named],
                                              .alone = spec->count == 1};
+        if (!wr_view_record_read(&all[named]))
+            break;
     }
     if (all && labels && named == spec->count)
         d = build(spec, all, all + spec->count, ret_comparison);
@@ -212,8 +214,10 @@ int wr_report(const struct wr_report_spec *spec, struct wr_doc **ret,
     d = NULL;
 out:
     wr_doc_free(d);
-    for (size_t i = 0; labels && i < named; i++)
+    for (size_t i = 0; all && labels && i < spec->count; i++) {
+        wr_view_record_done(&all[i]);
         free(labels[i]);
+    }
     free(labels);
     free(all);
     return r;

@@ -9,13 +9,17 @@
 int wr_result_print(const json_t *record, struct wr_doc_text_style style,
                     FILE *out, weir_err *err)
 {
-    const struct wr_view_record r = {"", "", record, .alone = true};
+    struct wr_view_record r = {
+        .path = "", .label = "", .json = record, .alone = true};
     const struct wr_view *view = wr_view_find(wr_get_text(record, "command"));
     struct wr_doc *d = wr_doc_new("", "");
     bool failed;
 
+    if (!wr_view_record_read(&r))
+        wr_doc_fail(d);
     if (view->result)
         view->result(d, &r);
+    wr_view_record_done(&r);
     failed = wr_doc_failed(d);
     style.bare = true;
     style.numbers = view->numbers;

@@ -13,6 +13,7 @@
 #include "result/emulated.h"
 #include "result/get.h"
 #include "record/thin.h"
+#include "result/bench.h"
 
 #define BAD_SHOWN 20
 
@@ -208,20 +209,16 @@ void wr_view_hosts(struct wr_doc *d, const struct wr_view_record *r, size_t n)
     }
 }
 
-char *wr_view_cores(const json_t *cores, char *buf, size_t cap)
+char *wr_cores_text(const struct wr_cores_values *c, char *buf, size_t cap)
 {
-    double others = wr_get_number(cores, "others");
-    double stolen = wr_get_number(cores, "stolen");
-    double throttled = wr_get_number(cores, "throttled");
-    double most = fmax(0, fmax(others, fmax(stolen, throttled)));
-    double count = fmax(0, wr_get_number(cores, "count"));
-    const char *who = most == throttled ? "a CPU limit (cgroup) took"
-                      : most == stolen  ? "the hypervisor took"
-                                        : "other programs had";
+    double most = fmax(0, fmax(c->others, fmax(c->stolen, c->throttled)));
+    double count = fmax(0, c->count);
+    const char *who = most == c->throttled ? "a CPU limit (cgroup) took"
+                      : most == c->stolen  ? "the hypervisor took"
+                                           : "other programs had";
 
     snprintf(buf, cap, "%s %.1f of %.0f core%s, this one had %.1f", who, most,
-             count, count == 1 ? "" : "s",
-             fmax(0, wr_get_number(cores, "own")));
+             count, count == 1 ? "" : "s", fmax(0, c->own));
     return buf;
 }
 
@@ -243,14 +240,16 @@ void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
     char text[WR_VIEW_NAME];
 
     for (size_t i = 0; i < n && i < WR_VIEW_ROWS; i++) {
-        const json_t *cores = wr_get_object(r[i].json, "cores");
+        struct wr_cores_values cores;
 
-        if (json_is_true(wr_get(cores, "starved")))
+        wr_vals_read(&wr_cores_vals, json_object_get(r[i].json, "cores"),
+                     &cores);
+        if (cores.starved)
             wr_doc_note(s, true,
                         "%s%sStarved: %s. The figures may be too low: measure "
                         "again on an idle machine.",
                         n > 1 ? r[i].label : "", n > 1 ? ": " : "",
-                        wr_view_cores(cores, text, sizeof(text)));
+                        wr_cores_text(&cores, text, sizeof(text)));
     }
 }
 

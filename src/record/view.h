@@ -57,8 +57,9 @@ void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
 /* Whether all of it, or one of its cases, was. */
 bool wr_view_was_starved(const json_t *record);
 
-/* "other programs had 1.1 of 2 cores, this one 0.8" of a `cores` object. */
-char *wr_view_cores(const json_t *cores, char *buf, size_t cap);
+/* "other programs had 1.1 of 2 cores, this one 0.8" */
+struct wr_cores_values;
+char *wr_cores_text(const struct wr_cores_values *c, char *buf, size_t cap);
 
 /* A section with the samples that could not be read, by name: `bad` and
  * `bad_count` (of all epochs) of a record or a case. */

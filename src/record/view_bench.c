@@ -24,19 +24,12 @@
 #define NAMED_MAX     3    /* cases that a warning names */
 #define COLD_RESIDENT 0.02 /* more in the page cache is not cold */
 
-static const struct wr_cases_spec spec = {.rows = "cases",
-                                          .settings = "settings"};
-
-/* Who had the cores in the first of its runs that was starved. */
-static const json_t *starved_cores(const struct wr_case *row)
+/* The first of its runs that was starved. */
+static const struct wr_cores_values *starved_cores(const struct wr_case *row)
 {
-    for (size_t i = row->warm_up; i < json_array_size(row->runs); i++) {
-        const json_t *cores = wr_get_object(json_array_get(row->runs, i),
-                                            "cores");
-
-        if (json_is_true(wr_get(cores, "starved")))
-            return cores;
-    }
+    for (size_t i = 0; i < row->list.count; i++)
+        if (wr_bench_run(row, i)->cores.starved)
+            return &wr_bench_run(row, i)->cores;
     return NULL;
 }
 
@@ -45,13 +38,13 @@ static const json_t *starved_cores(const struct wr_case *row)
 static void warn_starved(struct wr_doc_section *s, const struct wr_cases *c)
 {
     char rows[64] = "", text[WR_VIEW_NAME];
-    const json_t *first = NULL;
+    const struct wr_cores_values *first = NULL;
     size_t count = 0;
 
     for (size_t k = 0; k < c->count; k++) {
-        const json_t *cores = wr_bench_is_starved(&c->v[k])
-                                  ? starved_cores(&c->v[k])
-                                  : NULL;
+        const struct wr_cores_values *cores = wr_bench_is_starved(&c->v[k])
+                                                  ? starved_cores(&c->v[k])
+                                                  : NULL;
 
         first = first ? first : cores;
         count += cores != NULL;
@@ -63,7 +56,7 @@ static void warn_starved(struct wr_doc_section *s, const struct wr_cases *c)
     wr_doc_note(s, true,
                 "Starved: %s%s. The figures are too low, and the limit cannot "
                 "be determined: measure again on an idle machine.",
-                wr_view_cores(first, text, sizeof(text)), rows);
+                wr_cores_text(first, text, sizeof(text)), rows);
 }
 
 /* Cases of which `is_so` is true, in one warning: "a, b and 3 more: ...". */
@@ -89,13 +82,13 @@ static void warn_of(struct wr_doc_section *s, const struct wr_cases *c,
 
 static bool has_bad(const struct wr_case *row)
 {
-    return wr_get_number(row->json, "bad_count") > 0;
+    return wr_bench_case(row)->bad_count > 0;
 }
 
 static bool was_not_cold(const struct wr_case *row)
 {
     double v[WR_CASE_RUNS_MAX];
-    size_t n = wr_stats_sort(v, wr_case_values(row, "resident", v));
+    size_t n = wr_stats_sort(v, WR_BENCH_NUMBERS(row, resident, v));
 
     return !strcmp(wr_get_text(row->settings, "page_cache"), "cold") &&
            wr_stats_quantile(v, n, 1) > COLD_RESIDENT;
@@ -159,7 +152,7 @@ static void experiment(struct wr_doc *d, const struct wr_experiment *e)
     char common[WR_VIEW_NAME];
     struct wr_cases c;
 
-    wr_cases_init(&c, e->records, e->count, &spec);
+    wr_cases_init(&c, e->records, e->count, &wr_bench_spec);
     if (c.failed)
         wr_doc_fail(d);
     wr_view_host(s, e->records);
@@ -206,7 +199,7 @@ static void data(struct wr_doc *d, const struct wr_view_record *r, size_t n)
         wr_doc_number(t, wr_get_number(ds, "files"), 0);
         wr_doc_number(t, wr_get_number(r[i].json, "consumer_ms"), 1);
     }
-    wr_cases_init(&c, r, n, &spec);
+    wr_cases_init(&c, r, n, &wr_bench_spec);
     wr_sizes_draw(d, s, &c, "dataset.sizes");
     wr_sizes_table(s, &c, "dataset.sizes");
     wr_cases_done(&c);
@@ -216,12 +209,12 @@ static void bench_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
     size_t count = 0;
-    struct wr_experiment *e = wr_experiments(r, n, &spec, &count);
+    struct wr_experiment *e = wr_experiments(r, n, &wr_bench_spec, &count);
 
     if (!e)
         wr_doc_fail(d);
     else
-        wr_bench_say(d, e, count, &spec, room);
+        wr_bench_say(d, e, count, room);
     wr_experiments_free(e, count);
 }
 
@@ -229,7 +222,7 @@ static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
                         size_t n)
 {
     size_t count = 0;
-    struct wr_experiment *e = wr_experiments(r, n, &spec, &count);
+    struct wr_experiment *e = wr_experiments(r, n, &wr_bench_spec, &count);
 
     if (!e)
         wr_doc_fail(d);
@@ -244,7 +237,7 @@ static void list_digests(struct wr_doc *d, const struct wr_cases *c)
     struct wr_doc_section *s = NULL;
 
     for (size_t k = 0; k < c->count; k++) {
-        const char *digest = wr_get_text(wr_bench_middle(&c->v[k]), "digest");
+        const char *digest = wr_bench_middle(&c->v[k])->digest;
 
         if (*digest && !s)
             s = wr_doc_section(d, "");
@@ -260,7 +253,7 @@ static void bench_result(struct wr_doc *d, const struct wr_view_record *r)
     char common[WR_VIEW_NAME];
     struct wr_cases c;
 
-    wr_cases_init(&c, r, 1, &spec);
+    wr_cases_init(&c, r, 1, &wr_bench_spec);
     warn_starved(s, &c);
     if (*wr_bench_common(&c, common, sizeof(common)))
         wr_doc_note(s, false, "%s", common);

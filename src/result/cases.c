@@ -10,22 +10,108 @@
 
 #include "base/mem.h"
 #include "base/named.h"
+#include "result/bench.h"
 #include "result/get.h"
 #include "result/stats.h"
 
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
-static void add_row(struct wr_cases *c, size_t record, const json_t *row,
-                    const struct wr_cases_spec *spec)
+/* Records of these commands are read by tables. */
+static const struct wr_cases_spec *const read_by_table[] = {&wr_bench_spec};
+
+/* --- the values of a record --- */
+
+static const json_t *runs_of(const json_t *row,
+                             const struct wr_cases_spec *spec)
 {
+    return wr_get_list(row, spec->runs ? spec->runs : "runs");
+}
+
+/* A record whose runs are all warm-up still has something to show. */
+static size_t warm_up_of(const json_t *row, const struct wr_cases_spec *spec)
+{
+    double n = wr_get_number(row, "warm_up_runs");
+
+    return n > 0 && n < (double)json_array_size(runs_of(row, spec)) ? (size_t)n
+                                                                    : 0;
+}
+
+static struct wr_list counted_runs(const struct wr_cases_spec *spec,
+                                   const void *values, size_t warm_up)
+{
+    const struct wr_list *all = (const void *)((const char *)values +
+                                               spec->runs_at);
+
+    return (struct wr_list){(char *)all->v + warm_up * all->step,
+                            all->count - warm_up, all->step};
+}
+
+static bool read_case(const struct wr_cases_spec *spec, const json_t *row,
+                      void *to)
+{
+    struct wr_list runs;
+
+    if (!wr_vals_read(spec->of, row, to))
+        return false;
+    runs = counted_runs(spec, to, warm_up_of(row, spec));
+    wr_vals_median(spec->of_run, (char *)to + spec->of->size, &runs);
+    return true;
+}
+
+static const struct wr_cases_spec *spec_of(const json_t *record)
+{
+    const char *command = wr_get_text(record, "command");
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(read_by_table); i++)
+        if (!strcmp(read_by_table[i]->command, command))
+            return read_by_table[i];
+    return NULL;
+}
+
+bool wr_view_record_read(struct wr_view_record *r)
+{
+    const struct wr_cases_spec *spec = spec_of(r->json);
+    const json_t *rows = spec ? wr_get_list(r->json, spec->rows) : NULL;
+    size_t n = WR_MIN(json_array_size(rows), (size_t)WR_CASES_MAX);
+    struct wr_list *l = &r->cases;
+    bool ok = true;
+
+    if (!n)
+        return true;
+    l->step = spec->of->size + spec->of_run->size;
+    l->v = calloc(n, l->step);
+    for (; l->v && ok && l->count < n; l->count++)
+        ok = read_case(spec, json_array_get(rows, l->count),
+                       (char *)l->v + l->count * l->step);
+    if (!l->v || !ok)
+        wr_view_record_done(r);
+    return r->cases.v;
+}
+
+void wr_view_record_done(struct wr_view_record *r)
+{
+    const struct wr_cases_spec *spec = spec_of(r->json);
+
+    for (size_t k = 0; k < r->cases.count; k++)
+        wr_vals_done(spec->of, (char *)r->cases.v + k * r->cases.step);
+    free(r->cases.v);
+    r->cases = (struct wr_list){0};
+}
+
+/* --- rows --- */
+
+/* Row number k of a record. */
+static void add_row(struct wr_cases *c, size_t record, size_t k,
+                    const json_t *row, const struct wr_cases_spec *spec)
+{
+    const struct wr_list *read = &c->records[record].cases;
     const char *settings = spec->settings;
     struct wr_case *to;
-    double warm_up = wr_get_number(row, "warm_up_runs");
 
     if (!json_is_object(row))
         return;
-    if (c->count == WR_CASES_MAX) {
+    if (c->count == WR_CASES_MAX || (spec->of && k >= read->count)) {
         c->left_out++;
         return;
     }
@@ -38,11 +124,14 @@ static void add_row(struct wr_cases *c, size_t record, const json_t *row,
         .record = record,
         .json = row,
         .settings = settings ? wr_get_object(row, settings) : row,
-        .runs = wr_get_list(row, spec->runs ? spec->runs : "runs"),
+        .runs = runs_of(row, spec),
+        .warm_up = warm_up_of(row, spec),
     };
-    /* A record whose runs are all warm-up still has something to show. */
-    if (warm_up > 0 && warm_up < (double)json_array_size(to->runs))
-        to->warm_up = (size_t)warm_up;
+    if (!spec->of)
+        return;
+    to->values = wr_list_at(read, k);
+    to->median = (const char *)to->values + spec->of->size;
+    to->list = counted_runs(spec, to->values, to->warm_up);
 }
 
 static bool same(const json_t *a, const json_t *b)
@@ -109,9 +198,9 @@ void wr_cases_init(struct wr_cases *c, const struct wr_view_record *records,
                                  : NULL;
 
         if (!spec->rows)
-            add_row(c, i, records[i].json, spec);
+            add_row(c, i, 0, records[i].json, spec);
         for (size_t k = 0; k < json_array_size(list); k++)
-            add_row(c, i, json_array_get(list, k), spec);
+            add_row(c, i, k, json_array_get(list, k), spec);
     }
     find_varying(c, spec->keys);
 }
@@ -210,12 +299,15 @@ double wr_case_median(const struct wr_case *row, const char *path)
     return wr_stats_median(v, wr_case_values(row, path, v));
 }
 
-const json_t *wr_case_middle(const struct wr_case *row, const char *path)
+size_t wr_case_numbers(const struct wr_case *row, size_t at, double *v)
 {
-    size_t n = WR_MIN(wr_case_runs(row), (size_t)WR_CASE_RUNS_MAX);
-    double v[WR_CASE_RUNS_MAX];
+    size_t n = WR_MIN(row->list.count, (size_t)WR_CASE_RUNS_MAX), used = 0;
 
-    for (size_t k = 0; k < n; k++)
-        v[k] = wr_get_number(wr_case_run(row, k), path);
-    return wr_case_run(row, wr_stats_middle(v, n));
+    for (size_t k = 0; k < n; k++) {
+        double x = wr_number_at(wr_list_at(&row->list, k), at);
+
+        if (!isnan(x))
+            v[used++] = x;
+    }
+    return used;
 }

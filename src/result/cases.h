@@ -11,16 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "result/value.h"
+
 /* A record that is shown. */
 struct wr_view_record {
     const char *path;  /* borrowed: as it was given */
     const char *label; /* borrowed: short, and no other has it */
     const json_t *json;
     bool alone; /* the report has no other record: sections say all of it */
+    struct wr_list cases; /* their values, once read: wr_view_record_read */
 };
 
-#define WR_CASE_RUNS_MAX 256 /* runs of a case beyond are not looked at */
-#define WR_CASE_KEYS_MAX 32  /* settings that differ */
+/* Runs of a case beyond are not looked at. */
+#define WR_CASE_RUNS_MAX WR_VAL_PARTS_MAX
+#define WR_CASE_KEYS_MAX 32 /* settings that differ */
 #define WR_CASES_MAX     20000
 
 struct wr_case {
@@ -29,6 +33,12 @@ struct wr_case {
     const json_t *settings; /* object, or NULL */
     const json_t *runs;     /* list, or NULL */
     size_t warm_up;         /* runs in front that do not count */
+    /* Of commands whose values have a table, all borrowed from the record's: the
+     * case; each counted run, and behind the last one of which nothing is known;
+     * and the medians of those. */
+    const void *values;
+    struct wr_list list;
+    const void *median;
 };
 
 struct wr_cases {
@@ -44,12 +54,20 @@ struct wr_cases {
 
 /* Where rows are found in a record. */
 struct wr_cases_spec {
+    const char *command;
     const char *rows;     /* list of them: "cases"; NULL: the record is one */
     const char *settings; /* object in each; NULL: the row itself */
     const char *const *keys; /* settings that tell rows apart, ends with NULL;
                                 NULL: all */
     const char *runs;        /* list of each row; NULL: "runs" */
+    const struct wr_vals *of, *of_run; /* values of a row, of a run; or NULL */
+    size_t runs_at;                    /* the list of runs in a row's */
 };
+
+/* Reads the values of all its cases, which wr_cases_init looks for; false: memory
+ * is short. A record of another command has none. */
+bool wr_view_record_read(struct wr_view_record *r);
+void wr_view_record_done(struct wr_view_record *r);
 
 /* The rows of all records. */
 void wr_cases_init(struct wr_cases *c, const struct wr_view_record *records,
@@ -82,7 +100,7 @@ const json_t *wr_case_run(const struct wr_case *row, size_t k);
 /* `path` of each counted run into v (WR_CASE_RUNS_MAX), and their median. */
 size_t wr_case_values(const struct wr_case *row, const char *path, double *v);
 double wr_case_median(const struct wr_case *row, const char *path);
-/* The counted run whose `path` is the median (wr_stats_middle); NULL: none. */
-const json_t *wr_case_middle(const struct wr_case *row, const char *path);
+/* The same of the number at `at` of the values of each. */
+size_t wr_case_numbers(const struct wr_case *row, size_t at, double *v);
 
 #endif

@@ -75,18 +75,17 @@ static void feed_config(const struct wr_cell_job *job,
     }
 }
 
-static json_t *feed_json(const struct wr_bench_run *run)
+static json_t *feed_json(const struct wr_bench_values *run)
 {
-    double decode = (double)(run->stats.decode_ns + run->stats.resample_ns) *
-                    1e-9;
-    double samples = (double)run->samples;
+    double decode = run->times.decode_s + run->times.resample_s;
+    double samples = run->samples;
 
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i}", "value",
                      run->samples_per_s, "bytes_per_s", run->bytes_per_s,
-                     "sample_kb", (double)run->bytes / samples / 1e3, "seconds",
+                     "sample_kb", run->bytes / samples / 1e3, "seconds",
                      run->seconds, "decode_per_s",
                      decode > 0 ? samples / decode : 0, "resident",
-                     run->resident, "starved", (int)run->starved);
+                     run->resident, "starved", (int)run->cores.starved);
 }
 
 /* What lies behind an emulated device must not be slower: it is in memory. The
@@ -97,24 +96,25 @@ int wr_run_feed(const struct wr_study *st, const struct wr_cell *c,
     struct wr_bench_plan plan = {.stopped = st->cfg.stopped};
     struct wr_bench_case one = {
         .cache = strcmp(c->job.device, "disk") ? WR_CACHE_WARM : WR_CACHE_COLD};
-    struct wr_bench_run run = {0};
+    struct wr_bench_run run = {.start_ns = 0};
     struct wr_file_list files = {0};
     weir_dataset *ds = NULL;
     int r = wr_run_open(st, &c->job, NULL, &ds, err);
 
+    wr_vals_clear(&wr_bench_vals, &run.v);
     feed_config(&c->job, &one.cfg);
     plan.ds = ds;
     if (r == 0)
         r = wr_files_init(&files, ds, err);
     if (r == 0)
-        r = wr_files_prepare(&files, one.cache, plan.stopped, &run.resident,
+        r = wr_files_prepare(&files, one.cache, plan.stopped, &run.v.resident,
                              err);
     if (r == 0)
         r = wr_bench_once(&plan, &one, &run, NULL, err);
-    if (r == 0 && !run.samples)
+    if (r == 0 && !(run.v.samples > 0))
         r = wr_fail(err, WEIR_EIO, "%s: no sample could be read", c->id);
     if (r == 0) {
-        *ret = feed_json(&run);
+        *ret = feed_json(&run.v);
         r = *ret ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
     wr_files_done(&files);

@@ -93,23 +93,24 @@ static void test_counts_and_digest(void **state)
     for (int k = 0; k < 3; k++) {
         assert_int_equal(res[k].round_count, 3);
         assert_in_range(res[k].median, 1, 2);
-        assert_true(res[k].rate_min <= res[k].rate_median);
-        assert_true(res[k].rate_median <= res[k].rate_max);
-        assert_true(res[k].of_read > 0);
-        assert_true(res[k].of_decode == 0); /* tensors are not decoded */
+        assert_true(res[k].v.samples_per_s_min <= res[k].v.samples_per_s);
+        assert_true(res[k].v.samples_per_s <= res[k].v.samples_per_s_max);
+        assert_true(res[k].v.of_read_limit > 0);
+        assert_true(
+            isnan(res[k].v.of_decode_limit)); /* tensors are not decoded */
         for (int i = 0; i < 3; i++) {
             const struct wr_bench_run *run = &res[k].runs[i];
 
-            assert_int_equal(run->samples, SAMPLES);
-            assert_int_equal(run->batches, 3);
-            assert_int_equal(run->bytes, SAMPLES * SIDE * SIDE * 3);
-            assert_int_equal(run->digest, res[k].runs[0].digest);
+            assert_int_equal(run->v.samples, SAMPLES);
+            assert_int_equal(run->v.batches, 3);
+            assert_int_equal(run->v.bytes, SAMPLES * SIDE * SIDE * 3);
+            assert_string_equal(run->digest, res[k].runs[0].digest);
             assert_int_equal(run->batch_times[2].count, 8);
             assert_true(run->batch_times[2].at_ns >= run->batch_times[1].at_ns);
         }
     }
-    assert_int_equal(res[0].runs[1].digest, res[1].runs[1].digest);
-    assert_int_not_equal(res[0].runs[1].digest, res[2].runs[1].digest);
+    assert_string_equal(res[0].runs[1].digest, res[1].runs[1].digest);
+    assert_string_not_equal(res[0].runs[1].digest, res[2].runs[1].digest);
     wr_bench_free(res, 3);
 }
 
@@ -119,7 +120,7 @@ static void check_series(const struct wr_bench_run *run, size_t capacity)
 {
     const struct wr_series *s = &run->series;
     const struct wr_bench_batch *times = run->batch_times;
-    size_t rows = wr_series_rows(s), n = run->batches;
+    size_t rows = wr_series_rows(s), n = run->v.batches;
     double longest = 0, wait = 0;
 
     assert_int_equal(s->capacity, capacity);
@@ -252,7 +253,7 @@ static void test_bad_samples_are_kept(void **state)
     assert_true(res[0].bad_count >= 3);
     assert_int_equal(res[0].bad_kept, res[0].bad_count);
     assert_non_null(strstr(res[0].bad[0].text, "x.npy"));
-    assert_int_equal(res[0].runs[1].samples + res[0].bad_count, SAMPLES);
+    assert_int_equal(res[0].runs[1].v.samples + res[0].bad_count, SAMPLES);
     wr_bench_free(res, 1);
     weir_dataset_close(&ds);
 }

@@ -110,11 +110,13 @@ static void test_matching(void **state)
 {
     json_t *a = make("6.1", 1, 1, (int[]){0, 1, 4}, 3);
     json_t *b = make("6.9", 2, 0.5, (int[]){4, 2, 0}, 3);
-    const struct wr_view_record r[2] = {{"a", "a", a, false},
-                                        {"b", "b", b, false}};
+    struct wr_view_record r[2] = {{.path = "a", .label = "a", .json = a},
+                                  {.path = "b", .label = "b", .json = b}};
     struct wr_doc *d = wr_doc_new("t", "");
     struct wr_comparison c;
 
+    for (size_t i = 0; i < 2; i++)
+        assert_true(wr_view_record_read(&r[i]));
     wr_compare(d, r, &c);
     assert_false(wr_doc_failed(d));
     assert_int_equal(c.rates, 2);
@@ -125,6 +127,8 @@ static void test_matching(void **state)
     assert_true(has_note(d, "Only in A: prefetch 1."));
     assert_true(has_note(d, "Only in B: prefetch 2."));
     wr_doc_free(d);
+    for (size_t i = 0; i < 2; i++)
+        wr_view_record_done(&r[i]);
     json_decref(a);
     json_decref(b);
 }
@@ -132,17 +136,21 @@ static void test_matching(void **state)
 static void test_same(void **state)
 {
     json_t *a = make("6.1", 1, 1, (int[]){0}, 1);
-    const struct wr_view_record r[2] = {{"a", "a", a, false},
-                                        {"b", "b", a, false}};
+    struct wr_view_record r[2] = {{.path = "a", .label = "a", .json = a},
+                                  {.path = "b", .label = "b", .json = a}};
     struct wr_doc *d = wr_doc_new("t", "");
     struct wr_comparison c;
 
+    for (size_t i = 0; i < 2; i++)
+        assert_true(wr_view_record_read(&r[i]));
     wr_compare(d, r, &c);
     assert_int_equal(c.rates, 1);
     assert_int_equal(c.faster + c.slower, 0);
     assert_true(isnan(c.worst));
     assert_true(has_note(d, "are the same"));
     wr_doc_free(d);
+    for (size_t i = 0; i < 2; i++)
+        wr_view_record_done(&r[i]);
     json_decref(a);
 }
 

@@ -43,8 +43,9 @@ static void add(struct made *m, const char *url, const char *cases)
                                   "url", url, "format", "images", "samples",
                                   100, "cases", rows);
     snprintf(m->names[m->count], 8, "r%zu", m->count);
-    m->r[m->count] = (struct wr_view_record){
-        m->names[m->count], m->names[m->count], m->json[m->count], false};
+    m->r[m->count] = (struct wr_view_record){.path = m->names[m->count],
+                                             .label = m->names[m->count],
+                                             .json = m->json[m->count]};
     m->count++;
 }
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "record/meanwhile.h"
 #include "record/result.h"
+#include "result/bench.h"
 #include "record/view.h"
 
 static json_t *load(const char *text)
@@ -174,7 +175,10 @@ static void test_cores(void **state)
     for (size_t i = 0; i < 3; i++) {
         json_t *j = load(says[i][0]);
 
-        assert_string_equal(wr_view_cores(j, text, sizeof(text)), says[i][1]);
+        struct wr_cores_values c;
+
+        wr_vals_read(&wr_cores_vals, j, &c);
+        assert_string_equal(wr_cores_text(&c, text, sizeof(text)), says[i][1]);
         json_decref(j);
     }
 }

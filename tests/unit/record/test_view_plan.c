@@ -231,7 +231,8 @@ static void test_part(void **state)
 static void test_lanes(void **state)
 {
     json_t *j = shown_json(plan);
-    struct wr_view_record r = {"a", "A", j, true};
+    struct wr_view_record r = {
+        .path = "a", .label = "A", .json = j, .alone = true};
     struct wr_doc *d;
 
     set(j, NULL, "life",
@@ -289,7 +290,8 @@ static void test_knee(void **state)
 static void test_charts(void **state)
 {
     json_t *j = shown_json(plan);
-    struct wr_view_record r = {"a/plan.json", "plan", j, true};
+    struct wr_view_record r = {
+        .path = "a/plan.json", .label = "plan", .json = j, .alone = true};
     struct wr_doc *d = shown_page("plan", &r, 1);
     const struct wr_doc_chart *c = shown_chart(
         d, "Where the time of each epoch goes");
@@ -324,7 +326,8 @@ static void test_charts(void **state)
 static void test_life(void **state)
 {
     json_t *j = shown_json(plan);
-    struct wr_view_record r = {"a/plan.json", "plan", j, true};
+    struct wr_view_record r = {
+        .path = "a/plan.json", .label = "plan", .json = j, .alone = true};
     struct wr_doc *d = shown_page("plan", &r, 1);
     const struct wr_doc_lanes *l = lanes(d, 0);
 
@@ -344,7 +347,8 @@ static void test_life(void **state)
 static void test_explain(void **state)
 {
     json_t *j = shown_json(explain);
-    struct wr_view_record r = {"a/plan.json", "plan", j, true};
+    struct wr_view_record r = {
+        .path = "a/plan.json", .label = "plan", .json = j, .alone = true};
     struct wr_doc *d = shown_page("plan", &r, 1);
     const struct wr_doc_chart *c = shown_chart(
         d, "Time of each batch, as it was seen");
@@ -371,7 +375,8 @@ static void test_explain(void **state)
 static void test_several(void **state)
 {
     json_t *a = shown_json(plan), *b = shown_json(plan);
-    struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
+    struct wr_view_record r[] = {{.path = "a", .label = "A", .json = a},
+                                 {.path = "b", .label = "B", .json = b}};
     const struct wr_report_spec spec = {.paths = (const char *[]){"a", "b"},
                                         .records = (const json_t *[]){a, b},
                                         .count = 2,
@@ -447,8 +452,8 @@ static void test_odd(void **state)
 {
     for (size_t i = 0; i < WR_ARRAY_LEN(odd); i++) {
         json_t *j = shown_json(odd[i]);
-        struct wr_view_record r[] = {{"a", "A", j, false},
-                                     {"b", "B", j, false}};
+        struct wr_view_record r[] = {{.path = "a", .label = "A", .json = j},
+                                     {.path = "b", .label = "B", .json = j}};
 
         wr_doc_free(shown_page("plan", r, 1));
         wr_doc_free(shown_page("plan", r, 2));
@@ -462,8 +467,9 @@ static void replace(json_t *root, json_t *at)
 {
     static const char *const values[] = {"null",  "true", "-1",       "1e300",
                                          "\"x\"", "[]",   "{\"x\":1}"};
-    struct wr_view_record r[] = {{"a", "A", root, true},
-                                 {"b", "B", root, false}};
+    struct wr_view_record r[] = {
+        {.path = "a", .label = "A", .json = root, .alone = true},
+        {.path = "b", .label = "B", .json = root}};
     const char *key;
     json_t *value;
     void *next;

@@ -151,7 +151,8 @@ static const char search[] =
 static void test_search(void **state)
 {
     json_t *j = shown_json(run);
-    struct wr_view_record r = {"a/run.json", "run", j, true};
+    struct wr_view_record r = {
+        .path = "a/run.json", .label = "run", .json = j, .alone = true};
     const struct wr_doc_chart *c;
     struct wr_doc *d;
 
@@ -178,7 +179,8 @@ static void test_search(void **state)
 static void test_charts(void **state)
 {
     json_t *j = shown_json(run);
-    struct wr_view_record r = {"a/run.json", "run", j, true};
+    struct wr_view_record r = {
+        .path = "a/run.json", .label = "run", .json = j, .alone = true};
     struct wr_doc *d = shown_page("run", &r, 1);
     const struct wr_doc_chart *c = shown_chart(d, "Utilization of each epoch");
 
@@ -214,7 +216,8 @@ static void test_charts(void **state)
 static void test_several(void **state)
 {
     json_t *a = shown_json(run), *b = shown_json(run);
-    struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
+    struct wr_view_record r[] = {{.path = "a", .label = "A", .json = a},
+                                 {.path = "b", .label = "B", .json = b}};
     struct wr_doc *d = NULL;
     struct wr_comparison c;
 
@@ -262,7 +265,7 @@ static void test_odd(void **state)
 
     for (size_t i = 0; i < WR_ARRAY_LEN(odd); i++) {
         json_t *j = shown_json(odd[i]);
-        struct wr_view_record r = {"a", "A", j, false};
+        struct wr_view_record r = {.path = "a", .label = "A", .json = j};
         struct wr_doc *d = shown_page("run", &r, 1);
 
         assert_int_equal(d->summary_count, 0);

@@ -18,7 +18,8 @@ static struct wr_doc *show(const char *record, json_t **ret)
 {
     struct wr_doc *d = wr_doc_new("", "");
     json_error_t error;
-    struct wr_view_record r = {"a/study.json", "study", NULL, true};
+    struct wr_view_record r = {
+        .path = "a/study.json", .label = "study", .json = NULL, .alone = true};
 
     *ret = json_loads(record, 0, &error);
     if (!*ret)

@@ -37,7 +37,8 @@ static const char run[] =
 static void test_charts(void **state)
 {
     json_t *j = shown_json(run);
-    struct wr_view_record r = {"a/run.json", "run", j, true};
+    struct wr_view_record r = {
+        .path = "a/run.json", .label = "run", .json = j, .alone = true};
     struct wr_doc *d = shown_page("train", &r, 1);
     const struct wr_doc_chart *c = shown_chart(d, "Loss");
 
@@ -67,7 +68,8 @@ static void test_charts(void **state)
 static void test_summary(void **state)
 {
     json_t *j = shown_json(run);
-    struct wr_view_record r = {"a/run.json", "run", j, true};
+    struct wr_view_record r = {
+        .path = "a/run.json", .label = "run", .json = j, .alone = true};
     struct wr_doc *d = shown_page("train", &r, 1);
 
     assert_int_equal(d->summary_count, 4);
@@ -93,7 +95,8 @@ static void test_summary(void **state)
 static void test_several(void **state)
 {
     json_t *a = shown_json(run), *b = shown_json(run);
-    struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
+    struct wr_view_record r[] = {{.path = "a", .label = "A", .json = a},
+                                 {.path = "b", .label = "B", .json = b}};
     struct wr_doc *d;
 
     json_object_del(json_object_get(b, "series"), "loss");
@@ -118,7 +121,8 @@ static void test_several(void **state)
 static void test_names(void **state)
 {
     json_t *a = shown_json(run), *b = shown_json(run);
-    struct wr_view_record r[] = {{"a", "A", a, false}, {"b", "B", b, false}};
+    struct wr_view_record r[] = {{.path = "a", .label = "A", .json = a},
+                                 {.path = "b", .label = "B", .json = b}};
     struct wr_doc *d;
 
     json_object_set_new(json_object_get(b, "settings"), "prefetch",
@@ -154,7 +158,7 @@ static void test_odd(void **state)
 
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
         json_t *j = shown_json(odd[i]);
-        struct wr_view_record r = {"a", "A", j, false};
+        struct wr_view_record r = {.path = "a", .label = "A", .json = j};
         struct wr_doc *d = shown_page("train", &r, 1);
 
         assert_int_equal(d->summary_count, 0);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "record/batches.h"
+#include "result/bench.h"
 #include "result/cases.h"
 #include "record/doc_private.h"
 #include "record/pivot.h"
@@ -18,15 +19,16 @@
 
 static void test_rows(void **state)
 {
-    static const struct wr_cases_spec spec = {"cases", "settings", NULL, NULL};
+    static const struct wr_cases_spec spec = {.rows = "cases",
+                                              .settings = "settings"};
     json_t *a = json_pack(
         "{s:[{s:{s:i, s:s, s:s}, s:[{s:f}, {s:f}, {s:n}], s:i}, {}, i]}",
         "cases", "settings", "threads", 4, "page_cache", "cold", "io", "x",
         "runs", "v", 9.0, "v", 3.0, "v", "warm_up_runs", 1, 7);
     json_t *b = json_pack("{s:[{s:{s:s, s:s, s:s}}]}", "cases", "settings",
                           "threads", "auto", "page_cache", "warm", "io", "x");
-    const struct wr_view_record r[] = {{"a", "A", a, false},
-                                       {"b", "B", b, false}};
+    const struct wr_view_record r[] = {{.path = "a", .label = "A", .json = a},
+                                       {.path = "b", .label = "B", .json = b}};
     struct wr_cases c;
     char buf[100];
 
@@ -123,10 +125,15 @@ static json_t *run_of(size_t n)
 static void test_stalls(void **state)
 {
     json_t *runs = json_pack("[{}, o]", run_of(1000));
-    const struct wr_case row = {.runs = runs, .warm_up = 1};
+    json_t *json = json_pack("{s:o}", "runs", runs);
+    struct wr_bench_case_values v;
+    struct wr_case row = {.runs = runs, .warm_up = 1, .values = &v};
     struct wr_points p = {0};
     struct wr_batches b;
 
+    wr_vals_read(&wr_bench_case_vals, json, &v);
+    row.list = (struct wr_list){(struct wr_bench_values *)v.runs.v + 1, 1,
+                                v.runs.step};
     wr_batches_of(&row, &p, &b);
     assert_int_equal(b.rows, 1000);
     assert_int_equal(b.stalls, 11); /* ten gaps, one wait, not the first */
@@ -134,7 +141,8 @@ static void test_stalls(void **state)
     assert_int_equal(p.marks, 11);
     assert_true(p.marked[7] && p.marked[99] && !p.marked[0]);
     wr_points_done(&p);
-    json_decref(runs);
+    wr_vals_done(&wr_bench_case_vals, &v);
+    json_decref(json);
 }
 
 static size_t count_points(const struct wr_doc *d)

@@ -1,0 +1,79 @@
+/* bench.c - the tables of what weir bench measures.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "result/bench.h"
+
+#include "result/stats.h"
+
+static double samples_per_s(const void *all)
+{
+    const struct wr_bench_values *v = all;
+
+    return v->samples / v->seconds;
+}
+
+static double bytes_per_s(const void *all)
+{
+    const struct wr_bench_values *v = all;
+
+    return v->bytes / v->seconds;
+}
+
+static double cpu_s_per_1000(const void *all)
+{
+    const struct wr_bench_values *v = all;
+
+    return v->samples > 0 ? v->cpu_s * 1000 / v->samples : 0;
+}
+
+static const char *const verdicts[] = {"unknown",       "storage-bound",
+                                       "decode-bound",  "consumer-bound",
+                                       "convert-bound", NULL};
+
+#define GROUP(table)         .kind = WR_VAL_GROUP, .of = &(table)
+#define WR_KIND_INPUT        GROUP(wr_input_vals)
+#define WR_KIND_CORES        GROUP(wr_cores_vals)
+#define WR_KIND_IN_FORCE     GROUP(in_force_vals)
+#define WR_KIND_TIER         GROUP(tier_vals)
+#define WR_KIND_BENCH_RESULT GROUP(result_vals)
+#define WR_KIND_RUNS         .kind = WR_VAL_LIST, .of = &wr_bench_vals
+
+#define THIS struct wr_input_values
+const struct wr_vals wr_input_vals = WR_VALS(WR_INPUT_VALUES);
+#undef THIS
+#define THIS struct wr_cores_values
+const struct wr_vals wr_cores_vals = WR_VALS(WR_CORES_VALUES);
+#undef THIS
+#define THIS struct wr_in_force_values
+static const struct wr_vals in_force_vals = WR_VALS(WR_IN_FORCE_VALUES);
+#undef THIS
+#define THIS struct wr_tier_values
+static const struct wr_vals tier_vals = WR_VALS(WR_TIER_VALUES);
+#undef THIS
+#define THIS struct wr_bench_values
+const struct wr_vals wr_bench_vals = WR_VALS(WR_BENCH_VALUES);
+#undef THIS
+#define THIS struct wr_bench_result_values
+static const struct wr_vals result_vals = WR_VALS(WR_BENCH_RESULT_VALUES);
+#undef THIS
+#define THIS struct wr_bench_case_values
+const struct wr_vals wr_bench_case_vals = WR_VALS(WR_BENCH_CASE_VALUES);
+#undef THIS
+
+const struct wr_cases_spec wr_bench_spec = {
+    .command = "bench",
+    .rows = "cases",
+    .settings = "settings",
+    .of = &wr_bench_case_vals,
+    .of_run = &wr_bench_vals,
+    .runs_at = offsetof(struct wr_bench_case_values, runs)};
+
+const struct wr_bench_values *wr_bench_middle(const struct wr_case *row)
+{
+    double rates[WR_VAL_PARTS_MAX] = {0};
+    size_t n = 0, k;
+
+    for (; n < row->list.count && n < WR_VAL_PARTS_MAX; n++)
+        rates[n] = wr_bench_run(row, n)->samples_per_s;
+    k = wr_stats_middle(rates, n);
+    return wr_bench_run(row, k < n ? k : row->list.count);
+}

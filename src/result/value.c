@@ -1,0 +1,407 @@
+/* value.c - measured values: one row each, from which all their forms come.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "result/value.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "result/record.h"
+#include "result/stats.h"
+
+#define WHOLE_MAX 9007199254740992. /* 2^53 */
+
+static void *at(const void *of, const struct wr_val *v)
+{
+    return (char *)(uintptr_t)of + v->at;
+}
+
+static bool is_number(const struct wr_val *v)
+{
+    return v->kind == WR_VAL_REAL || v->kind == WR_VAL_COUNT;
+}
+
+/* --- to JSON --- */
+
+/* Whether what is not known is null. */
+static bool has_null(const struct wr_val *v, enum wr_val_for whom)
+{
+    return whom == WR_FOR_RANKS || !(v->flags & (WR_VAL_ZERO | WR_VAL_BELOW_0));
+}
+
+static bool is_for(const struct wr_val *v, enum wr_val_for whom)
+{
+    return whom == WR_FOR_RANKS ||
+           (whom == WR_FOR_EACH ? v->flags & WR_VAL_EACH
+                                : !(v->flags & WR_VAL_INSIDE));
+}
+
+/* What its elements are for. */
+static enum wr_val_for of_list(const struct wr_val *v, enum wr_val_for whom)
+{
+    return v->flags & WR_VAL_EACH ? WR_FOR_EACH : whom;
+}
+
+static json_t *number_json(const struct wr_val *v, double x,
+                           enum wr_val_for whom)
+{
+    if (!isfinite(x) && has_null(v, whom))
+        return json_null();
+    if (!isfinite(x))
+        x = v->flags & WR_VAL_ZERO ? 0 : -1;
+    return v->kind == WR_VAL_COUNT && fabs(x) <= WHOLE_MAX
+               ? json_integer((json_int_t)x)
+               : json_real(x);
+}
+
+/* Whether nothing of it is known. */
+static bool is_nothing(json_t *j)
+{
+    const char *key;
+    json_t *v;
+
+    if (json_is_string(j))
+        return !*json_string_value(j);
+    if (!json_is_object(j))
+        return json_is_null(j) || (json_is_array(j) && !json_array_size(j));
+    json_object_foreach(j, key, v) if (!json_is_boolean(v) &&
+                                       !is_nothing(v)) return false;
+    return true;
+}
+
+static json_t *list_json(const struct wr_val *v, const struct wr_list *l,
+                         enum wr_val_for whom)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < l->count; i++)
+        if (json_array_append_new(list, wr_vals_json(v->of, wr_list_at(l, i),
+                                                     of_list(v, whom))) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *value_json(const struct wr_val *v, const void *from,
+                          enum wr_val_for whom)
+{
+    const void *p = at(from, v);
+
+    switch (v->kind) {
+    case WR_VAL_REAL:
+    case WR_VAL_COUNT:
+        return number_json(v, *(const double *)p, whom);
+    case WR_VAL_FLAG:
+        return json_boolean(*(const bool *)p);
+    case WR_VAL_TEXT:
+        return wr_text_json(wr_text_at(from, v->at));
+    case WR_VAL_GROUP:
+        return wr_vals_json(v->of, p, whom);
+    case WR_VAL_LIST:
+        return list_json(v, p, whom);
+    case WR_VAL_JSON:
+        return json_incref(*(json_t *const *)p);
+    }
+    return NULL;
+}
+
+json_t *wr_vals_json(const struct wr_vals *t, const void *from,
+                     enum wr_val_for whom)
+{
+    json_t *o = json_object();
+
+    for (const struct wr_val *v = t->rows; v->key; v++) {
+        json_t *j;
+
+        if (!is_for(v, whom) ||
+            (v->kind == WR_VAL_JSON && !*(json_t *const *)at(from, v)))
+            continue;
+        j = value_json(v, from, whom);
+        if (v->flags & WR_VAL_SPARE && j && is_nothing(j)) {
+            json_decref(j);
+        } else if (json_object_set_new(o, v->key, j) < 0) {
+            json_decref(o);
+            return NULL;
+        }
+    }
+    return o;
+}
+
+/* --- from JSON --- */
+
+static double number_of(const struct wr_val *v, const json_t *j)
+{
+    double x = json_is_number(j) ? json_number_value(j) : NAN;
+
+    if ((v->flags & WR_VAL_ZERO && x == 0) ||
+        (v->flags & WR_VAL_BELOW_0 && x < 0))
+        return NAN;
+    return x;
+}
+
+static bool read_all(const struct wr_vals *t, const json_t *o, void *to,
+                     bool lists);
+
+static bool read_list(const struct wr_val *v, const json_t *j,
+                      struct wr_list *to)
+{
+    size_t n = json_array_size(j); /* 0 of what is no list */
+
+    to->v = calloc(n + 1, v->of->size);
+    for (; to->v && to->count < n; to->count++)
+        if (!wr_vals_read(v->of, json_array_get(j, to->count),
+                          (char *)to->v + to->count * to->step))
+            return false;
+    if (to->v)
+        wr_vals_clear(v->of, (char *)to->v + n * to->step);
+    return to->v;
+}
+
+static bool read_value(const struct wr_val *v, const json_t *j, void *to,
+                       bool lists)
+{
+    const char *text = json_string_value(j);
+
+    switch (v->kind) {
+    case WR_VAL_REAL:
+    case WR_VAL_COUNT:
+        *(double *)to = number_of(v, j);
+        break;
+    case WR_VAL_FLAG:
+        *(bool *)to = json_is_true(j);
+        break;
+    case WR_VAL_TEXT:
+        *(const char **)to = text ? text : "";
+        break;
+    case WR_VAL_GROUP:
+        return read_all(v->of, j, to, lists);
+    case WR_VAL_LIST:
+        *(struct wr_list *)to = (struct wr_list){.step = v->of->size};
+        return !lists || read_list(v, j, to);
+    case WR_VAL_JSON:
+        *(const json_t **)to = j;
+        break;
+    }
+    return true;
+}
+
+static bool read_all(const struct wr_vals *t, const json_t *o, void *to,
+                     bool lists)
+{
+    bool ok = true;
+
+    for (const struct wr_val *v = t->rows; v->key; v++)
+        ok &= read_value(v, json_object_get(o, v->key), at(to, v), lists);
+    return ok;
+}
+
+bool wr_vals_read(const struct wr_vals *t, const json_t *o, void *to)
+{
+    return read_all(t, o, to, true);
+}
+
+void wr_vals_clear(const struct wr_vals *t, void *to)
+{
+    read_all(t, NULL, to, false);
+}
+
+void wr_vals_done(const struct wr_vals *t, void *of)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++) {
+        struct wr_list *l = at(of, v);
+
+        if (v->kind == WR_VAL_GROUP)
+            wr_vals_done(v->of, l);
+        for (size_t i = 0; v->kind == WR_VAL_LIST && i < l->count; i++)
+            wr_vals_done(v->of, (char *)l->v + i * l->step);
+        if (v->kind == WR_VAL_LIST)
+            free(l->v);
+    }
+}
+
+/* --- of several ranks --- */
+
+static double gather_number(const struct wr_val *v, const struct wr_list *parts,
+                            size_t where)
+{
+    double sum = 0, most = NAN;
+    size_t known = 0;
+
+    for (size_t k = 0; k < parts->count; k++) {
+        double x = wr_number_at(wr_list_at(parts, k), where);
+
+        most = fmax(most, x);
+        sum += isnan(x) ? 0 : x;
+        known += !isnan(x);
+    }
+    if (v->gather == WR_OF_MAX || !known)
+        return most;
+    return v->gather == WR_OF_MEAN ? sum / (double)known : sum;
+}
+
+static const char *gather_text(const struct wr_val *v,
+                               const struct wr_list *parts, size_t where,
+                               size_t slowest)
+{
+    const char *best = wr_text_at(wr_list_at(parts, slowest), where);
+    size_t most = 0;
+
+    for (size_t k = 0; v->gather == WR_OF_ANY && k < parts->count; k++)
+        if (*wr_text_at(wr_list_at(parts, k), where))
+            return wr_text_at(wr_list_at(parts, k), where);
+    /* The slowest is the first to be counted: it wins where two have as many. */
+    for (size_t k = 0; v->gather == WR_OF_MOST && k < parts->count; k++) {
+        const char *s = wr_text_at(
+            wr_list_at(parts, (slowest + k) % parts->count), where);
+        size_t votes = 0;
+
+        for (size_t i = 0; i < parts->count; i++)
+            votes += !strcmp(s, wr_text_at(wr_list_at(parts, i), where));
+        best = votes > most ? s : best;
+        most = votes > most ? votes : most;
+    }
+    return best;
+}
+
+static void gather(const struct wr_vals *t, void *to,
+                   const struct wr_list *parts, size_t base, size_t slowest)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++) {
+        void *p = at(to, v);
+
+        if (v->kind == WR_VAL_GROUP)
+            gather(v->of, p, parts, base + v->at, slowest);
+        if (v->gather == WR_OF_FIRST)
+            continue;
+        if (is_number(v) && v->gather == WR_OF_SLOWEST)
+            *(double *)p = wr_number_at(wr_list_at(parts, slowest),
+                                        base + v->at);
+        else if (is_number(v))
+            *(double *)p = gather_number(v, parts, base + v->at);
+        else if (v->kind == WR_VAL_TEXT)
+            *(const char **)p = gather_text(v, parts, base + v->at, slowest);
+    }
+}
+
+void wr_vals_derive(const struct wr_vals *t, void *of)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++)
+        if (v->derive)
+            *(double *)at(of, v) = v->derive(of);
+}
+
+void wr_vals_gather(const struct wr_vals *t, void *to,
+                    const struct wr_list *parts, size_t slowest)
+{
+    gather(t, to, parts, 0, slowest);
+    wr_vals_derive(t, to);
+}
+
+static double median_of(const struct wr_list *parts, size_t where)
+{
+    size_t n = WR_MIN(parts->count, (size_t)WR_VAL_PARTS_MAX);
+    double x[WR_VAL_PARTS_MAX];
+
+    for (size_t k = 0; k < n; k++)
+        x[k] = wr_number_at(wr_list_at(parts, k), where);
+    return wr_stats_quantile(x, wr_stats_sort(x, n), 0.5);
+}
+
+static void find_medians(const struct wr_vals *t, void *to,
+                         const struct wr_list *parts, size_t base)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++)
+        if (v->kind == WR_VAL_GROUP)
+            find_medians(v->of, at(to, v), parts, base + v->at);
+        else if (is_number(v))
+            *(double *)at(to, v) = median_of(parts, base + v->at);
+}
+
+void wr_vals_median(const struct wr_vals *t, void *to,
+                    const struct wr_list *parts)
+{
+    wr_vals_clear(t, to);
+    find_medians(t, to, parts, 0);
+}
+
+/* --- rows --- */
+
+const struct wr_val *wr_vals_at(const struct wr_vals *t, size_t where)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++)
+        if (v->kind == WR_VAL_GROUP ? where - v->at < v->of->size
+                                    : where == v->at)
+            return v->kind == WR_VAL_GROUP ? wr_vals_at(v->of, where - v->at)
+                                           : v;
+    return NULL;
+}
+
+const struct wr_val *wr_vals_compared(const struct wr_vals *t, unsigned place,
+                                      size_t *ret_at)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++) {
+        const struct wr_val *found = v->compared == place ? v : NULL;
+
+        *ret_at = 0;
+        if (v->kind == WR_VAL_GROUP)
+            found = wr_vals_compared(v->of, place, ret_at);
+        *ret_at += v->at;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* --- the schema --- */
+
+static json_t *type_schema(const struct wr_val *v, enum wr_val_for whom)
+{
+    const char *type = v->kind == WR_VAL_REAL    ? "number"
+                       : v->kind == WR_VAL_COUNT ? "integer"
+                       : v->kind == WR_VAL_FLAG  ? "boolean"
+                                                 : "string";
+
+    if (is_number(v) && has_null(v, whom) && !(v->flags & WR_VAL_SPARE))
+        return json_pack("{s:[s,s]}", "type", type, "null");
+    return json_pack("{s:s}", "type", type);
+}
+
+static json_t *value_schema(const struct wr_val *v, enum wr_val_for whom)
+{
+    json_t *o;
+
+    if (v->kind == WR_VAL_GROUP)
+        return wr_vals_schema(v->of, whom);
+    if (v->kind == WR_VAL_LIST)
+        return json_pack("{s:s, s:o}", "type", "array", "items",
+                         wr_vals_schema(v->of, of_list(v, whom)));
+    if (v->kind == WR_VAL_JSON)
+        return json_object();
+    o = type_schema(v, whom);
+    if (v->help)
+        json_object_set_new(o, "description", json_string(v->help));
+    for (const char *const *w = v->words; w && *w; w++) {
+        if (w == v->words)
+            json_object_set_new(o, "enum", json_array());
+        json_array_append_new(json_object_get(o, "enum"), json_string(*w));
+    }
+    return o;
+}
+
+json_t *wr_vals_schema(const struct wr_vals *t, enum wr_val_for whom)
+{
+    json_t *all = json_object(), *needed = json_array();
+
+    for (const struct wr_val *v = t->rows; v->key; v++) {
+        if (!is_for(v, whom))
+            continue;
+        json_object_set_new(all, v->key, value_schema(v, whom));
+        if (!(v->flags & WR_VAL_SPARE) && v->kind != WR_VAL_JSON)
+            json_array_append_new(needed, json_string(v->key));
+    }
+    return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties",
+                     all, "required", needed, "additionalProperties", 0);
+}

@@ -1,0 +1,174 @@
+/* value.h - measured values: one row each, from which all their forms come.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What was measured is a struct; each of its members has one row in a table. A
+ * number is a double whatever it counts, NaN where it is not known; a text is a
+ * borrowed `const char *`, "" where there is none. From the table come the
+ * record (written, read, its schema), what ranks send each other and how they
+ * become one, medians, columns and cells, and what two records are compared by. */
+#ifndef WR_RESULT_VALUE_H
+#define WR_RESULT_VALUE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum wr_val_kind {
+    WR_VAL_REAL = 1, /* double */
+    WR_VAL_COUNT,    /* double, a whole number below 2^53 */
+    WR_VAL_FLAG,     /* bool; not known is false */
+    WR_VAL_TEXT,     /* const char *; one of `words`, if there are any */
+    WR_VAL_GROUP,    /* a struct inside: an object, as `of` says */
+    WR_VAL_LIST,     /* struct wr_list of structs, as `of` says */
+    WR_VAL_JSON,     /* json_t *: as it is; NULL: left out */
+};
+
+/* How one value comes of those of all ranks. What is not known is passed over;
+ * a row with `derive` is computed again instead. */
+enum wr_val_gather {
+    WR_OF_FIRST, /* rank 0's */
+    WR_OF_SUM,
+    WR_OF_MAX,
+    WR_OF_MEAN,
+    WR_OF_SLOWEST, /* that of the rank that the others waited for */
+    WR_OF_MOST,    /* TEXT: that of most ranks; of two, the slowest one's */
+    WR_OF_ANY,     /* TEXT: the first that there is */
+};
+
+/* What a difference between two records is called. */
+enum wr_val_better { WR_IS_RATE = 1, WR_IS_TIME, WR_IS_COST, WR_IS_SHARE };
+
+enum {
+    WR_VAL_SPARE = 1,   /* left out of a record where it is not known */
+    WR_VAL_INSIDE = 2,  /* only what ranks send each other has it */
+    WR_VAL_EACH = 4,    /* what a record says of each rank has it, too; of a
+                           LIST: it is of ranks, and has nothing else */
+    WR_VAL_ZERO = 8,    /* version 1 of records: 0 stands for not known */
+    WR_VAL_BELOW_0 = 16 /* the same: -1, and anything below 0 */
+};
+
+struct wr_list {
+    void *v;
+    size_t count, step; /* bytes from one to the next */
+};
+
+struct wr_vals;
+
+struct wr_val {
+    const char *key; /* in records */
+    size_t at;       /* in the struct */
+    enum wr_val_kind kind;
+    enum wr_val_gather gather;
+    unsigned flags;
+    double (*derive)(const void *all); /* from the others; NULL: measured */
+    const struct wr_vals *of;          /* GROUP, LIST */
+    const char *const *words;          /* TEXT: ends with NULL */
+    /* For people: the head of its column; what help says about it (no capital,
+     * no full stop); it is divided by `unit` (0: 1), with so many digits. */
+    const char *head, *help;
+    double unit;
+    unsigned digits;
+    /* Two records are compared by it: the place among those, 0 if not. */
+    unsigned compared;
+    enum wr_val_better better;
+    const char *title; /* there; NULL: the head */
+};
+
+/* A table; its rows end with a NULL key. */
+struct wr_vals {
+    size_t size; /* of the struct */
+    const struct wr_val *rows;
+};
+
+/* A list of values makes the struct and the rows of its table:
+ *     #define POINT(V) V(REAL, x, MAX, .head = "x") V(COUNT, hits, SUM)
+ *     struct point { POINT(WR_VAL_MEMBER) };
+ *     #define THIS struct point
+ *     const struct wr_vals point_vals = WR_VALS(POINT);
+ * A group is a kind of its own: WR_TYPE_x is its struct, WR_KIND_x its table. */
+#define WR_VAL_MEMBER(k, member, ...) WR_TYPE_##k member;
+#define WR_VAL_ROW(k, member, g, ...)                                          \
+    {.key = #member,                                                           \
+     .at = offsetof(THIS, member),                                             \
+     .gather = WR_OF_##g,                                                      \
+     WR_KIND_##k,                                                              \
+     ##__VA_ARGS__},
+#define WR_VALS(list)                                                          \
+    {                                                                          \
+        sizeof(THIS), (const struct wr_val[])                                  \
+        {                                                                      \
+            list(WR_VAL_ROW)                                                   \
+            {                                                                  \
+                .key = NULL                                                    \
+            }                                                                  \
+        }                                                                      \
+    }
+
+#define WR_TYPE_REAL  double
+#define WR_TYPE_COUNT double
+#define WR_TYPE_FLAG  bool
+#define WR_TYPE_TEXT  const char *
+#define WR_TYPE_JSON  json_t *
+#define WR_KIND_REAL  .kind = WR_VAL_REAL
+#define WR_KIND_COUNT .kind = WR_VAL_COUNT
+#define WR_KIND_FLAG  .kind = WR_VAL_FLAG
+#define WR_KIND_TEXT  .kind = WR_VAL_TEXT
+#define WR_KIND_JSON  .kind = WR_VAL_JSON
+
+/* Nothing is known. */
+void wr_vals_clear(const struct wr_vals *t, void *to);
+
+/* Whom an object is for. */
+enum wr_val_for {
+    WR_FOR_RECORD,
+    WR_FOR_RANKS, /* all there is */
+    WR_FOR_EACH,  /* a record, of one of several ranks */
+};
+/* NULL: memory is short. What is no number becomes null. */
+json_t *wr_vals_json(const struct wr_vals *t, const void *from,
+                     enum wr_val_for whom);
+
+/* From any JSON: what is missing or of another type is not known. Texts and JSON
+ * are borrowed from `o`; lists are to be freed, and have behind the last one
+ * another of which nothing is known. False: memory is short. */
+bool wr_vals_read(const struct wr_vals *t, const json_t *o, void *to);
+void wr_vals_done(const struct wr_vals *t, void *of);
+
+/* `to` has the values of rank 0 and becomes those of all; `parts` are all ranks'. */
+void wr_vals_gather(const struct wr_vals *t, void *to,
+                    const struct wr_list *parts, size_t slowest);
+void wr_vals_derive(const struct wr_vals *t, void *of);
+
+/* Of each number the median of those of `parts`, into `to`; of nothing else. At
+ * most WR_VAL_PARTS_MAX are looked at. */
+#define WR_VAL_PARTS_MAX 256
+void wr_vals_median(const struct wr_vals *t, void *to,
+                    const struct wr_list *parts);
+
+/* The row of the member at `at`, also of one inside a group. */
+const struct wr_val *wr_vals_at(const struct wr_vals *t, size_t at);
+/* The row that is compared in this place, from 1; *ret_at is where it lies. */
+const struct wr_val *wr_vals_compared(const struct wr_vals *t, unsigned place,
+                                      size_t *ret_at);
+
+/* A JSON Schema of such an object. */
+json_t *wr_vals_schema(const struct wr_vals *t, enum wr_val_for whom);
+
+static inline const void *wr_list_at(const struct wr_list *l, size_t k)
+{
+    return (const char *)l->v + k * l->step;
+}
+
+static inline const char *wr_text_at(const void *of, size_t at)
+{
+    const char *s = *(const char *const *)(const void *)((const char *)of + at);
+
+    return s ? s : "";
+}
+
+static inline double wr_number_at(const void *of, size_t at)
+{
+    return *(const double *)(const void *)((const char *)of + at);
+}
+
+#endif
