@@ -27,7 +27,8 @@
     X(help)                                                                    \
     X(completion)                                                              \
     X(man)                                                                     \
-    X(options)
+    X(options)                                                                 \
+    X(schema)
 
 #define DECLARE(name) extern const struct wr_command wr_cmd_##name;
 WR_COMMAND_MAP(DECLARE)

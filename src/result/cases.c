@@ -17,8 +17,7 @@
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
-/* Records of these commands are read by tables. */
-static const struct wr_cases_spec *const read_by_table[] = {&wr_bench_spec};
+const struct wr_cases_spec *const wr_cases_specs[] = {&wr_bench_spec, NULL};
 
 /* --- the values of a record --- */
 
@@ -63,9 +62,9 @@ static const struct wr_cases_spec *spec_of(const json_t *record)
 {
     const char *command = wr_get_text(record, "command");
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(read_by_table); i++)
-        if (!strcmp(read_by_table[i]->command, command))
-            return read_by_table[i];
+    for (size_t i = 0; wr_cases_specs[i]; i++)
+        if (!strcmp(wr_cases_specs[i]->command, command))
+            return wr_cases_specs[i];
     return NULL;
 }
 

@@ -64,6 +64,9 @@ struct wr_cases_spec {
     size_t runs_at;                    /* the list of runs in a row's */
 };
 
+/* Of the commands whose values have tables; NULL ends. */
+extern const struct wr_cases_spec *const wr_cases_specs[];
+
 /* Reads the values of all its cases, which wr_cases_init looks for; false: memory
  * is short. A record of another command has none. */
 bool wr_view_record_read(struct wr_view_record *r);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # schema.py - compares JSON with its schema in docs/formats.
 # SPDX-License-Identifier: Apache-2.0
-"""Usage: schema.py NAME <output: exits with 1 and says what does not fit."""
+"""Usage: schema.py NAME [SCHEMAS] <output: exits with 1 and says what does not fit."""
 import json
 import pathlib
 import sys
@@ -12,7 +12,8 @@ PATH = pathlib.Path(__file__).resolve().parents[2] / 'docs/formats/results.schem
 
 
 def main():
-    whole = json.loads(PATH.read_text())
+    path = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else PATH
+    whole = json.loads(path.read_text())
     name = sys.argv[1]
     if name not in whole['$defs']:
         sys.exit(f'{name}: no such schema')

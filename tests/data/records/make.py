@@ -86,6 +86,8 @@ def bench_run(args, rng, threads, prefetch, start):
         'cpu_s_per_1000': 1.2 * rng.uniform(0.9, 1.1),
         'peak_bytes': 90000000, 'first_batch_ms': 40 * rng.uniform(0.9, 1.1),
         'gap_p50_ms': 32e3 / rate, 'gap_p99_ms': 64e3 / rate, 'resident': 0.0,
+        'cache': dict.fromkeys(('ram_hits', 'dir_hits', 'misses', 'damaged',
+                                'ram_bytes', 'dir_bytes'), 0),
         'io': 'io_uring', 'verdict': 'storage-bound',
         'decode_limit_per_s': 0, 'read_limit_per_s': 0,
         'read_limit_threads': 0, 'slot_limit_per_s': 0,
@@ -142,7 +144,8 @@ def bench(args, rng):
                            'samples_per_s_min': rates[0],
                            'samples_per_s_max': rates[-1],
                            'of_decode_limit': 0, 'of_read_limit': 0.5,
-                           'verdict': 'storage-bound'},
+                           'of_slot_limit': 0, 'verdict': 'storage-bound',
+                           'starved': False},
                 'warm_up_runs': 1, 'runs': runs, 'bad_count': 0, 'bad': []})
             if args.vary:
                 vary(record['cases'][-1]['settings'], len(record['cases']))

@@ -1,0 +1,36 @@
+/* schema.c - JSON Schemas of run records, from the tables of their values.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "result/schema.h"
+
+#include "result/cases.h"
+#include "result/record.h"
+
+static json_t *record_schema(const struct wr_cases_spec *spec)
+{
+    return json_pack(
+        "{s:s, s:{s:{s:s}, s:{s:i}, s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, "
+        "s:{s:s, s:o}}, s:[s, s, s, s, s, s, s]}",
+        "type", "object", "properties", "schema", "const", WR_RECORD_SCHEMA,
+        "version", "const", WR_RECORD_VERSION, "command", "const",
+        spec->command, "time", "type", "string", "weir", "type", "string",
+        "host", "type", "object", spec->rows, "type", "array", "items",
+        wr_vals_schema(spec->of, WR_FOR_RECORD), "required", "schema",
+        "version", "command", "time", "weir", "host", spec->rows);
+}
+
+json_t *wr_record_schemas(void)
+{
+    json_t *defs = json_object();
+    int bad = 0;
+
+    for (size_t i = 0; wr_cases_specs[i]; i++)
+        bad |= json_object_set_new(defs, wr_cases_specs[i]->command,
+                                   record_schema(wr_cases_specs[i]));
+    if (bad) {
+        json_decref(defs);
+        return NULL;
+    }
+    return json_pack("{s:s, s:s, s:o}", "$schema",
+                     "https://json-schema.org/draft/2020-12/schema", "title",
+                     "Run records of weir", "$defs", defs);
+}

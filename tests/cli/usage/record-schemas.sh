@@ -1,0 +1,30 @@
+# Run records, made up and measured, are what the tables of their values say
+# (weir __schema); every schema is tried.
+check=$(dirname "$0")/../schema.py
+make=$(dirname "$0")/../../data/records/make.py
+python3 -c 'import jsonschema' 2>/dev/null || { echo "no python3-jsonschema" >&2; exit 77; }
+weir __schema >schemas
+
+# try COMMAND NAME: the record on stdin
+try() {
+    echo "$1" >>tried
+    python3 "$check" "$1" schemas || echo "$2"
+}
+
+for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor'; do
+    # shellcheck disable=SC2086 # a list of words
+    python3 "$make" $kind --distinct | try "${kind%% *}" "$kind"
+done
+weir gen imagenet set -n 24 --quiet >out
+weir bench set -r 2 --batch 8 --digest --quiet --json | try bench 'of pictures'
+weir gen tensors raw --samples 16 --shape 4x4x3 --quiet >out
+weir bench raw -r 2 --batch 4 --epochs 2 --threads auto --cache ram:1MiB --quiet \
+    --json | try bench 'of tensors'
+python3 - <<'END'
+import json
+names = set(json.load(open('schemas'))['$defs'])
+print(*sorted(names ^ set(open('tried').read().split())), sep='\n', end='')
+END
+# A record without one of its values, or with one more, does not fit.
+python3 "$make" bench | sed 's/"gap_p99_ms"/"gap_p98_ms"/' >other
+! python3 "$check" bench schemas <other >out
