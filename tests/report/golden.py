@@ -1,14 +1,15 @@
 # golden.py - what weir report makes of fixed records, to the letter.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: golden.py WEIR RESULT-DUMP [--write] [--only CASE]... [--first CASES]
+# usage: golden.py WEIR RESULT-DUMP RESULT-SWAPS [--write] [--only CASE]...
+#                  [--first CASES]
 #
 # A case is some records of tests/data/records and options, or a trace. Kept in
 # tests/data/reports are its text on a terminal of 50 columns and on one of 170
 # (with colors), CSV, JSON, what the command itself prints of such a record, and of
 # the page one digest for each of its parts. Of what is long the same: digests,
 # which say where something changed. What the help of each command says of its
-# columns is kept, too. --write keeps what comes out now: look at the difference
+# columns is kept, too, and what the tables of values make of made-up ones. --write keeps what comes out now: look at the difference
 # before you commit it.
 import argparse
 import concurrent.futures
@@ -44,6 +45,7 @@ CASES = {
     'bench-varied-beside': [BENCH + ' --vary',
                             BENCH + ' --vary --threads 1,4 --seed 4',
                             '--no-compare'],
+    'bench-emulated': [BENCH + ' --emulated --no-monitor'],
     'bench-elsewhere': ['bench --no-monitor',
                         'bench --no-monitor --seed 2 --elsewhere'],
     'bench-beside': [BENCH, BENCH + ' --seed 2', '--no-compare'],
@@ -159,6 +161,10 @@ def outputs(args, case, where):
     if case == 'columns':
         yield from columns(weir, where)
         return
+    if case == 'values':
+        yield 'written.txt', plain([os.path.abspath(args.swaps), '--written'],
+                                   where)
+        return
     files = sorted(p.name for p in where.iterdir() if p.suffix != '.probe')
     options = [w for w in CASES.get(case, []) if w.startswith('-')]
     if (where / 'a.probe').exists():
@@ -227,12 +233,13 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument('weir')
     p.add_argument('dump')
+    p.add_argument('swaps')
     p.add_argument('--write', action='store_true')
     p.add_argument('--only', action='append')
     p.add_argument('--first', metavar='CASES',
                    help='those that begin so first; end with a difference')
     args = p.parse_args()
-    cases = args.only or [*CASES, *TRACES, 'columns']
+    cases = args.only or [*CASES, *TRACES, 'columns', 'values']
     if args.first:
         cases.sort(key=lambda case: not case.startswith(args.first))
     count = bad = 0
@@ -253,4 +260,5 @@ def main():
     sys.exit(bad > 0)
 
 
-main()
+if __name__ == '__main__':
+    main()

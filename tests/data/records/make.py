@@ -6,10 +6,11 @@
 #        [--seed N] [--scale X] [--runs N] [--threads 1,2]
 #        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
 #        [--ranks N] [--vary] [--alone]
-#        [--distinct] [--elsewhere]
+#        [--distinct] [--elsewhere] [--emulated]
 # The same arguments give the same record. Rates are `scale` times as high.
 # --vary: each case of bench has settings of its own. --alone: train without the
-# comparison. --elsewhere: under other conditions. --distinct: short lists, and all numbers differ (distinct.py).
+# comparison. --elsewhere: under other conditions. --emulated: bench of an emulated
+# disk. --distinct: short lists, and all numbers differ (distinct.py).
 import argparse
 import json
 import random
@@ -125,6 +126,8 @@ def bench(args, rng):
         'sizes': [{'from': 65536, 'to': 131072, 'count': 4000, 'bytes': 4e8},
                   {'from': 131072, 'to': 262144, 'count': 2400,
                    'bytes': 3e8}]}
+    if args.emulated:
+        record['dataset']['url'] = 'emu:hdd:photos'
     record['consumer_ms'] = 10.0
     record['cases'] = []
     start = 0.0
@@ -232,7 +235,8 @@ def made(words):
     p.add_argument('--no-monitor', action='store_true')
     p.add_argument('--kernel', default='Linux 6.1')
     p.add_argument('--ranks', type=int, default=0)
-    for switch in ('--vary', '--alone', '--distinct', '--elsewhere'):
+    for switch in ('--vary', '--alone', '--distinct', '--elsewhere',
+                   '--emulated'):
         p.add_argument(switch, action='store_true')
     args = p.parse_args(words)
     rng = random.Random(args.seed)

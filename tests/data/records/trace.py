@@ -83,6 +83,6 @@ def trace(record, rng):
         saves=spans(3, bytes=2 << 30, write_s=2.1, sync_s=1.1, waits=True,
                     path=ATTACK),
         files=[{'path': f'{ATTACK}{k}', 'seconds': 1.5, 'opens': 3, 'reads': 9,
-                'writes': 0, 'read_bytes': 9 << 20, 'written_bytes': 0}
+                'writes': 4, 'read_bytes': 9 << 20, 'written_bytes': 3 << 20}
                for k in range(20)])
     return record

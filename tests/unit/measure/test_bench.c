@@ -70,6 +70,51 @@ static void set_case(struct wr_bench_case *c, enum weir_dtype dtype)
     c->cache = WR_CACHE_WARM;
 }
 
+/* Each number of a pipeline goes where it belongs: all of them differ. */
+static void test_fill(void **state)
+{
+    const weir_stats s = {.wall_ns = 1000000000,
+                          .samples = 2,
+                          .batches = 3,
+                          .bytes_read = 4,
+                          .requests = 5,
+                          .first_batch_ns = 6000000,
+                          .storage_wait_ns = 7000000000,
+                          .submit_ns = 8000000000,
+                          .decode_ns = 9000000000,
+                          .resample_ns = 10000000000,
+                          .idle_ns = 11000000000,
+                          .consumer_wait_ns = 12000000000,
+                          .consumer_busy_ns = 13000000000,
+                          .workers = 14,
+                          .depth = 15,
+                          .prefetch = 16,
+                          .cache_ram_hits = 17,
+                          .cache_dir_hits = 18,
+                          .cache_misses = 19,
+                          .cache_damaged = 20,
+                          .cache_ram_bytes = 21,
+                          .cache_dir_bytes = 22,
+                          .io = "blocking"};
+    struct wr_bench_values v;
+
+    (void)state;
+    wr_vals_clear(&wr_bench_vals, &v);
+    wr_bench_fill(&v, &s);
+    assert_true(v.seconds == 1 && v.samples == 2 && v.batches == 3);
+    assert_true(v.bytes == 4 && v.requests == 5 && v.first_batch_ms == 6);
+    assert_true(v.times.storage_wait_s == 7 && v.times.submit_s == 8);
+    assert_true(v.times.decode_s == 9 && v.times.resample_s == 10);
+    assert_true(v.times.idle_s == 11 && v.times.consumer_wait_s == 12);
+    assert_true(v.times.consumer_busy_s == 13 && v.in_force.threads == 14);
+    assert_true(v.in_force.depth == 15 && v.in_force.prefetch == 16);
+    assert_true(v.cache.ram_hits == 17 && v.cache.dir_hits == 18);
+    assert_true(v.cache.misses == 19 && v.cache.damaged == 20);
+    assert_true(v.cache.ram_bytes == 21 && v.cache.dir_bytes == 22);
+    assert_string_equal(v.io, "blocking");
+    assert_true(isnan(v.gap_p50_ms) && isnan(v.resident));
+}
+
 static void test_counts_and_digest(void **state)
 {
     struct fixture *f = *state;
@@ -261,6 +306,7 @@ static void test_bad_samples_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fill),
         cmocka_unit_test(test_counts_and_digest),
         cmocka_unit_test(test_batch_series),
         cmocka_unit_test(test_decode_limit),

@@ -1,0 +1,57 @@
+# swaps.py - two neighbours that change places do not do so unseen.
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: swaps.py RESULT-SWAPS
+#
+# In the tables of values and of columns result-swaps swaps every two neighbours
+# and looks whether what golden.py keeps would change. Cells that are filled by
+# calls, in the order of the columns, cannot be swapped so: of each two neighbours
+# in a table that is kept one row must differ, for a swap of the two to show.
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import golden
+
+# Those that are compared first.
+RECORDS = [golden.CASES['bench-varied'][0],
+           golden.CASES['bench-varied-beside'][1],
+           golden.CASES['bench-emulated'][0]]
+
+
+def swapped(program):
+    """Whether each swap in a table changes something."""
+    with tempfile.TemporaryDirectory(prefix='weir-swaps-') as folder:
+        files = []
+        for i, words in enumerate(RECORDS):
+            files.append(pathlib.Path(folder) / f'{i}.json')
+            record = golden.made(words.split() + ['--distinct'])
+            files[-1].write_text(json.dumps(record))
+        return subprocess.run([program, *files], check=False).returncode == 0
+
+
+def alike():
+    """Neighbours in kept tables that are the same in every row."""
+    pairs = collections.defaultdict(bool)
+    for path in golden.KEPT.glob('*.json'):
+        for section in json.loads(path.read_text())['sections']:
+            for table in section['tables']:
+                heads = table['columns']
+                for i, both in enumerate(zip(heads, heads[1:])):
+                    pairs[(table['title'], *both)] |= any(
+                        row[i] != row[i + 1] for row in table['rows'])
+    print(f'{len(pairs)} pairs of columns')
+    return [pair for pair, differ in pairs.items() if not differ]
+
+
+def main():
+    same = alike()
+    for title, a, b in same:
+        print(f'{title}: {a} and {b} are the same in every row')
+    sys.exit(not swapped(sys.argv[1]) or bool(same))
+
+
+main()
