@@ -12,47 +12,31 @@
 #include "base/error.h"
 #include "measure/parts.h"
 #include "result/get.h"
+#include "result/record.h"
 
 /* What a rank tells of its run: its values, and the first bad sample. */
-static char *describe(const struct wr_bench_run *run,
-                      const struct wr_bench_result *bad)
+static json_t *describe(const struct wr_bench_run *run,
+                        const struct wr_bench_result *bad, uint32_t rank)
 {
     const weir_bad_sample *b = bad->bad_kept ? bad->bad : NULL;
     struct wr_bench_values v = run->v;
-    char host[65] = "", *text = NULL;
+    char host[65] = "";
     json_t *o;
 
     gethostname(host, sizeof(host) - 1);
     v.host = host;
-    o = json_pack("{s:o, s:I, s:I, s:I, s:i, s:s}", "run",
-                  wr_vals_json(&wr_bench_vals, &v, WR_FOR_RANKS), "bad_count",
-                  (json_int_t)bad->bad_count, "id", (json_int_t)(b ? b->id : 0),
-                  "epoch", (json_int_t)(b ? b->epoch : 0), "code",
-                  b ? b->code : 0, "text", b ? b->text : "");
-    if (o)
-        text = json_dumps(o, JSON_COMPACT);
+    v.rank = rank;
+    o = wr_vals_json(&wr_bench_vals, &v, WR_FOR_RANKS);
+    if (json_object_set_new(o, "bad",
+                            json_pack("{s:I, s:I, s:I, s:i, s:o}", "count",
+                                      (json_int_t)bad->bad_count, "id",
+                                      (json_int_t)(b ? b->id : 0), "epoch",
+                                      (json_int_t)(b ? b->epoch : 0), "code",
+                                      b ? b->code : 0, "text",
+                                      wr_text_json(b ? b->text : ""))) == 0)
+        return o;
     json_decref(o);
-    return text;
-}
-
-static int take_in(const struct wr_comm_part *parts, uint32_t world,
-                   struct wr_bench_run *run, weir_err *err)
-{
-    struct wr_bench_values *list = calloc(world, sizeof(*list));
-
-    run->said = json_array();
-    run->ranks = (struct wr_list){list, 0, sizeof(*list)};
-    for (uint32_t k = 0; list && k < world; k++) {
-        json_t *o = json_loadb(parts[k].bytes, parts[k].len, 0, NULL);
-
-        if (!o || json_array_append_new(run->said, o) < 0)
-            return wr_fail(err, WEIR_EFORMAT,
-                           "what rank %u sent cannot be read", k);
-        wr_vals_read(&wr_bench_vals, json_object_get(o, "run"), &list[k]);
-        list[k].rank = k;
-        run->ranks.count++;
-    }
-    return list ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    return NULL;
 }
 
 /* To a rank the others of its host are other programs: here they are one. */
@@ -103,8 +87,8 @@ static void add_bad(struct wr_bench_result *to, const json_t *said)
     if (grown)
         to->bad = grown;
     for (size_t k = 1; k < n; k++) {
-        const json_t *o = json_array_get(said, k);
-        double count = wr_get_number(o, "bad_count");
+        const json_t *o = wr_get_object(json_array_get(said, k), "bad");
+        double count = wr_get_number(o, "count");
         char *text = grown && count > 0 ? strdup(wr_get_text(o, "text")) : NULL;
 
         to->bad_count += (uint64_t)count;
@@ -120,23 +104,17 @@ static void add_bad(struct wr_bench_result *to, const json_t *said)
 int wr_bench_join(const struct wr_together *t, struct wr_bench_run *run,
                   struct wr_bench_result *bad, weir_err *err)
 {
-    struct wr_comm_part *parts = NULL;
-    char *mine;
     int r;
 
     if (!wr_together_is(t))
         return 0;
-    mine = describe(run, bad);
-    if (!mine)
+    r = wr_together_gather(t, describe(run, bad, t->comm->rank), &run->said,
+                           err);
+    if (r < 0 || !run->said)
+        return r;
+    if (!wr_vals_read_list(&wr_bench_vals, run->said, &run->ranks))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = wr_comm_gather(t->comm, mine, strlen(mine), &parts, err);
-    if (r == 0 && parts)
-        r = take_in(parts, t->comm->world, run, err);
-    if (r == 0 && parts) {
-        combine(run);
-        add_bad(bad, run->said);
-    }
-    free(parts);
-    free(mine);
-    return r;
+    combine(run);
+    add_bad(bad, run->said);
+    return 0;
 }

@@ -45,16 +45,18 @@ struct save_bench {
     double last_s;             /* of the last save of this way; NaN: none */
 };
 
+static const struct {
+    const char *key, *name;
+} ways[] = {
+    [WR_CKPT_SLOW] = {"slow", "direct to slow"},
+    [WR_CKPT_FAST] = {"fast", "direct to fast"},
+    [WR_CKPT_BURST] = {"burst", "burst buffer"},
+    [WR_CKPT_ASYNC] = {"async", "burst buffer, asynchronous"},
+};
+
 const char *wr_ckpt_way_name(enum wr_ckpt_way way)
 {
-    static const char *const names[] = {
-        [WR_CKPT_SLOW] = "direct to slow",
-        [WR_CKPT_FAST] = "direct to fast",
-        [WR_CKPT_BURST] = "burst buffer",
-        [WR_CKPT_ASYNC] = "burst buffer, asynchronous",
-    };
-
-    return (unsigned)way < WR_ARRAY_LEN(names) ? names[way] : "?";
+    return (unsigned)way < WR_ARRAY_LEN(ways) ? ways[way].name : "?";
 }
 
 static double seconds_since(uint64_t ns)
@@ -258,7 +260,7 @@ static double or_nan(uint64_t ns)
 }
 
 static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
-                     struct wr_ckpt_bench_save *ret, weir_err *err)
+                     struct wr_ckpt_save_values *ret, weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
     weir_ckpt_state state = {
@@ -275,8 +277,9 @@ static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
     r = weir_ckpt_save(c, &state, level, err);
     if (r < 0)
         return r;
+    wr_vals_clear(&wr_ckpt_save_vals, ret);
     ret->at_s = (double)(start - b->start_ns) * 1e-9;
-    ret->stall = seconds_since(start);
+    ret->stall_s = seconds_since(start);
     r = train(b, c, err);
     if (r == 0) /* of an earlier save: what is measured would mean nothing */
         r = weir_ckpt_problem(c, err);
@@ -284,12 +287,14 @@ static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
         return r;
     if (weir_ckpt_times_of(c, state.step, &t) < 0)
         t = (weir_ckpt_times){0};
-    ret->blocked = (double)t.blocked_ns * 1e-9;
-    ret->fast = way == WR_CKPT_SLOW ? NAN : or_nan(t.fast_ns);
-    ret->slow = way == WR_CKPT_FAST ? NAN : or_nan(t.slow_ns);
-    ret->verified = or_nan(t.verified_ns);
-    ret->drain = or_nan(t.drain_ns);
-    return wr_ckpt_join_save(&b->together, ret, err);
+    ret->blocked_s = (double)t.blocked_ns * 1e-9;
+    ret->fast_s = way == WR_CKPT_SLOW ? NAN : or_nan(t.fast_ns);
+    ret->slow_s = way == WR_CKPT_FAST ? NAN : or_nan(t.slow_ns);
+    ret->verified_s = or_nan(t.verified_ns);
+    ret->drain_s = or_nan(t.drain_ns);
+    r = wr_ckpt_join_save(&b->together, ret, err);
+    wr_vals_derive(&wr_ckpt_save_vals, ret);
+    return r;
 }
 
 static int measure_restore(const struct save_bench *b, weir_ckpt *c,
@@ -311,35 +316,25 @@ static int measure_restore(const struct save_bench *b, weir_ckpt *c,
     return 0;
 }
 
-static void take_medians(struct wr_ckpt_bench_case *k)
+static void take_medians(struct wr_ckpt_case_values *v)
 {
-    static const size_t fields[] = {
-        offsetof(struct wr_ckpt_bench_save, stall),
-        offsetof(struct wr_ckpt_bench_save, blocked),
-        offsetof(struct wr_ckpt_bench_save, fast),
-        offsetof(struct wr_ckpt_bench_save, slow),
-        offsetof(struct wr_ckpt_bench_save, verified),
-        offsetof(struct wr_ckpt_bench_save, drain),
-    };
-    double *v = calloc(k->count, sizeof(*v));
+    struct wr_ckpt_save_values m;
 
-    for (size_t f = 0; f < WR_ARRAY_LEN(fields); f++) {
-        double m = NAN;
-
-        for (unsigned i = 0; v && i < k->count; i++)
-            memcpy(&v[i], (const char *)&k->saves[i] + fields[f], sizeof(*v));
-        if (v)
-            m = wr_stats_median(v, k->count);
-        memcpy((char *)&k->median + fields[f], &m, sizeof(m));
-    }
-    free(v);
+    wr_vals_median(&wr_ckpt_save_vals, &m, &v->runs);
+    v->result.stall_s = m.stall_s;
+    v->result.blocked_s = m.blocked_s;
+    v->result.fast_s = m.fast_s;
+    v->result.slow_s = m.slow_s;
+    v->result.verified_s = m.verified_s;
+    v->result.drain_s = m.drain_s;
+    wr_vals_derive(&wr_ckpt_result_vals, &v->result);
 }
 
 static int run_saves(struct save_bench *b, weir_ckpt *c,
                      struct wr_ckpt_bench_case *k, weir_err *err)
 {
     const struct wr_ckpt_bench_plan *p = b->plan;
-    struct wr_ckpt_bench_save warm;
+    struct wr_ckpt_save_values warm, *saves = k->v.runs.v;
     weir_ckpt_stats stats;
     int r = 0;
 
@@ -353,18 +348,19 @@ static int run_saves(struct save_bench *b, weir_ckpt *c,
         /* What is saved is all different from step to step. */
         wr_ckpt_load_step((struct wr_ckpt_load *)(uintptr_t)p->load, b->done);
         r = save_once(b, c, k->way,
-                      i < p->warmups ? &warm : &k->saves[k->count], err);
-        k->count += r == 0 && i >= p->warmups;
+                      i < p->warmups ? &warm : &saves[k->v.runs.count], err);
+        k->v.runs.count += r == 0 && i >= p->warmups;
         b->done++;
         b->spent += b->cost[k->way];
         b->last_s = seconds_since(start);
     }
     if (r == 0 && p->restore)
-        r = measure_restore(b, c, &k->restore, err);
+        r = measure_restore(b, c, &k->v.result.restore_s, err);
     weir_ckpt_get_stats(c, &stats);
-    k->memory = stats.memory;
-    k->skipped = stats.skipped;
-    return r < 0 ? r : wr_ckpt_join_case(&b->together, p->load->bytes, k, err);
+    k->v.memory = (double)stats.memory;
+    k->v.skipped = (double)stats.skipped;
+    k->v.result.bytes = (double)p->load->bytes;
+    return r < 0 ? r : wr_ckpt_join_case(&b->together, k, err);
 }
 
 /* Removes the folder `url`. */
@@ -449,11 +445,14 @@ static int run_way(struct save_bench *b, enum wr_ckpt_way way,
     weir_ckpt *c;
     int r, q;
 
-    *k = (struct wr_ckpt_bench_case){.way = way, .restore = NAN};
+    *k = (struct wr_ckpt_bench_case){.way = way};
+    wr_vals_clear(&wr_ckpt_case_vals, &k->v);
+    k->v.way = ways[way].key;
+    k->v.name = ways[way].name;
     b->way = way;
     b->last_s = NAN;
-    k->saves = calloc(b->plan->saves, sizeof(*k->saves));
-    if (!k->saves)
+    k->v.runs.v = calloc(b->plan->saves, k->v.runs.step);
+    if (!k->v.runs.v)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     r = check_stopped(b, err);
     if (r == 0)
@@ -464,7 +463,7 @@ static int run_way(struct save_bench *b, enum wr_ckpt_way way,
         return r;
     r = run_saves(b, c, k, err);
     q = weir_ckpt_close(&c, r < 0 ? NULL : err);
-    take_medians(k);
+    take_medians(&k->v);
     return r < 0 ? r : q;
 }
 
@@ -550,18 +549,9 @@ int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
 void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r)
 {
     for (size_t i = 0; r->cases && i < r->count; i++) {
-        free(r->cases[i].saves);
-        free(r->cases[i].ranks);
+        wr_vals_done(&wr_ckpt_case_vals, &r->cases[i].v);
+        json_decref(r->cases[i].said);
     }
     free(r->cases);
     *r = (struct wr_ckpt_bench_report){0};
-}
-
-const struct wr_ckpt_bench_case *
-wr_ckpt_bench_find(const struct wr_ckpt_bench_report *r, enum wr_ckpt_way way)
-{
-    for (size_t i = 0; i < r->count; i++)
-        if (r->cases[i].way == way)
-            return &r->cases[i];
-    return NULL;
 }

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 #include "measure/ckpt_state.h"
+#include "result/ckpt.h"
 
-struct wr_ckpt_bench_rank; /* measure/ckpt_ranks.h */
 struct wr_comm;
 
 enum wr_ckpt_way {
@@ -53,23 +53,11 @@ struct wr_ckpt_bench_plan {
     const char *comm_url;  /* the same for the store, with several ranks */
 };
 
-/* One save, in seconds; NaN: not in this way. */
-struct wr_ckpt_bench_save {
-    double at_s; /* since the beginning */
-    double stall, blocked, fast, slow, verified, drain;
-    double own; /* of several ranks: this one's stall */
-};
-
 struct wr_ckpt_bench_case {
     enum wr_ckpt_way way;
-    struct wr_ckpt_bench_save *saves; /* owned */
-    unsigned count;
-    struct wr_ckpt_bench_save median; /* at_s unused */
-    double restore;                   /* seconds; NaN */
-    uint64_t memory;                  /* held for snapshots */
-    uint64_t skipped;
-    struct wr_ckpt_bench_rank *ranks; /* owned: of several, on rank 0 */
-    uint32_t rank_count;
+    struct wr_ckpt_case_values v; /* owned lists: those that were saved; of
+                                     several ranks, on rank 0 */
+    json_t *said;                 /* owned: what the ranks sent */
 };
 
 struct wr_ckpt_bench_report {
@@ -90,9 +78,5 @@ int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err);
 int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
                   struct wr_ckpt_bench_report *ret, weir_err *err);
 void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r);
-
-/* The case of a way; NULL when it was not run. */
-const struct wr_ckpt_bench_case *
-wr_ckpt_bench_find(const struct wr_ckpt_bench_report *r, enum wr_ckpt_way way);
 
 #endif

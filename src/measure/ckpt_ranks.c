@@ -2,77 +2,57 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/ckpt_ranks.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mem.h"
-#include "result/stats.h"
 
-int wr_ckpt_join_save(const struct wr_together *t, struct wr_ckpt_bench_save *s,
-                      weir_err *err)
+int wr_ckpt_join_save(const struct wr_together *t,
+                      struct wr_ckpt_save_values *s, weir_err *err)
 {
-    double *times[] = {&s->stall, &s->blocked,  &s->fast,
-                       &s->slow,  &s->verified, &s->drain};
     int r = 0;
 
-    s->own = s->stall;
-    for (size_t i = 0; r == 0 && i < WR_ARRAY_LEN(times); i++)
-        r = wr_together_slowest(t, times[i], err);
+    s->own_s = s->stall_s;
+    for (const struct wr_val *v = wr_ckpt_save_vals.rows; r == 0 && v->key; v++)
+        if (v->gather == WR_OF_MAX)
+            r = wr_together_slowest(t, (void *)((char *)s + v->at), err);
     return r;
 }
 
-static double own_median(const struct wr_ckpt_bench_case *k)
+/* What a rank tells of a way. */
+static json_t *describe(const struct wr_ckpt_bench_case *k, uint32_t rank)
 {
-    double *v = calloc(k->count + 1, sizeof(*v)), m = 0;
+    struct wr_ckpt_save_values median;
+    struct wr_ckpt_rank_values v;
+    char host[65] = "";
 
-    for (unsigned i = 0; v && i < k->count; i++)
-        v[i] = k->saves[i].own;
-    if (v && k->count)
-        m = wr_stats_median(v, k->count);
-    free(v);
-    return m;
+    gethostname(host, sizeof(host) - 1);
+    wr_vals_median(&wr_ckpt_save_vals, &median, &k->v.runs);
+    v = (struct wr_ckpt_rank_values){.rank = rank,
+                                     .host = host,
+                                     .stall_s = median.own_s,
+                                     .bytes = k->v.result.bytes,
+                                     .memory = k->v.memory};
+    return wr_vals_json(&wr_ckpt_rank_vals, &v, WR_FOR_RANKS);
 }
 
-static int take_in(const struct wr_comm_part *parts, uint32_t world,
-                   struct wr_ckpt_bench_case *k, weir_err *err)
+int wr_ckpt_join_case(const struct wr_together *t, struct wr_ckpt_bench_case *k,
+                      weir_err *err)
 {
-    k->ranks = calloc(world, sizeof(*k->ranks));
-    if (!k->ranks)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    k->memory = 0;
-    for (uint32_t i = 0; i < world; i++) {
-        if (parts[i].len != sizeof(*k->ranks))
-            return wr_fail(err, WEIR_EFORMAT,
-                           "what rank %u sent cannot be read", i);
-        memcpy(&k->ranks[i], parts[i].bytes, sizeof(*k->ranks));
-        k->ranks[i].host[sizeof(k->ranks[i].host) - 1] = '\0';
-        k->memory += k->ranks[i].memory;
-    }
-    k->rank_count = world;
-    return 0;
-}
-
-int wr_ckpt_join_case(const struct wr_together *t, uint64_t bytes,
-                      struct wr_ckpt_bench_case *k, weir_err *err)
-{
-    struct wr_ckpt_bench_rank mine;
-    struct wr_comm_part *parts = NULL;
+    struct wr_ckpt_rank_values all;
     int r;
 
     if (!wr_together_is(t))
         return 0;
-    memset(&mine, 0, sizeof(mine)); /* holes are sent, too */
-    gethostname(mine.host, sizeof(mine.host) - 1);
-    mine.stall = own_median(k);
-    mine.bytes = bytes;
-    mine.memory = k->memory;
-    r = wr_together_slowest(t, &k->restore, err);
+    r = wr_together_slowest(t, &k->v.result.restore_s, err);
     if (r == 0)
-        r = wr_comm_gather(t->comm, &mine, sizeof(mine), &parts, err);
-    if (r == 0 && parts)
-        r = take_in(parts, t->comm->world, k, err);
-    free(parts);
-    return r;
+        r = wr_together_gather(t, describe(k, t->comm->rank), &k->said, err);
+    if (r < 0 || !k->said)
+        return r;
+    if (!wr_vals_read_list(&wr_ckpt_rank_vals, k->said, &k->v.ranks))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    wr_vals_clear(&wr_ckpt_rank_vals, &all);
+    wr_vals_gather(&wr_ckpt_rank_vals, &all, &k->v.ranks, 0);
+    k->v.result.bytes = all.bytes;
+    k->v.memory = all.memory;
+    return 0;
 }

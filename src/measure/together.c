@@ -111,6 +111,43 @@ int wr_together_slowest(const struct wr_together *t, double *seconds,
     return 0;
 }
 
+static int parse_parts(const struct wr_comm_part *parts, uint32_t world,
+                       json_t **ret, weir_err *err)
+{
+    json_t *list = json_array();
+
+    for (uint32_t k = 0; k < world; k++) {
+        json_t *o = json_loadb(parts[k].bytes, parts[k].len, 0, NULL);
+
+        if (json_array_append_new(list, o) == 0)
+            continue;
+        json_decref(list);
+        return wr_fail(err, WEIR_EFORMAT, "what rank %u sent cannot be read",
+                       k);
+    }
+    *ret = list;
+    return 0;
+}
+
+int wr_together_gather(const struct wr_together *t, json_t *mine, json_t **ret,
+                       weir_err *err)
+{
+    char *text = mine ? json_dumps(mine, JSON_COMPACT) : NULL;
+    struct wr_comm_part *parts = NULL;
+    int r;
+
+    json_decref(mine);
+    if (!text)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    *ret = NULL;
+    r = wr_comm_gather(t->comm, text, strlen(text), &parts, err);
+    if (r == 0 && parts)
+        r = parse_parts(parts, t->comm->world, ret, err);
+    free(parts);
+    free(text);
+    return r;
+}
+
 void wr_together_give_up(const struct wr_together *t, const weir_err *why)
 {
     if (t->barrier)

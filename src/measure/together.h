@@ -6,6 +6,7 @@
 #ifndef WR_MEASURE_TOGETHER_H
 #define WR_MEASURE_TOGETHER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "comm/comm.h"
@@ -41,6 +42,11 @@ int wr_together_rate(const struct wr_together *t, double work, double seconds,
  * know its own gives NaN. NaN: none does. */
 int wr_together_slowest(const struct wr_together *t, double *seconds,
                         weir_err *err);
+
+/* All ranks: what each says, `mine`, which is freed, as a list on rank 0; NULL on
+ * the others. */
+int wr_together_gather(const struct wr_together *t, json_t *mine, json_t **ret,
+                       weir_err *err);
 
 /* After a failure of this rank: the others need not wait for it. */
 void wr_together_give_up(const struct wr_together *t, const weir_err *why);

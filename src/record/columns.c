@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "record/view.h"
+#include "record/view_say.h"
 #include "result/get.h"
 
 static const struct wr_val *value_of(const struct wr_column *c)
@@ -52,6 +53,10 @@ static void number_cell(struct wr_doc_table *t, const struct wr_column *c,
 {
     if (c->show == WR_SHOW_PERCENT)
         wr_doc_percent(t, x, digits);
+    else if (c->show == WR_SHOW_TIME)
+        wr_say_time_cell(t, x);
+    else if (c->show == WR_SHOW_RATE)
+        wr_say_rate_cell(t, x);
     else
         wr_doc_number(t, x,
                       c->show == WR_SHOW_BRIEF && !(x < 100) ? 0 : digits);

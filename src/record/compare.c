@@ -16,6 +16,7 @@
 #include "result/stats.h"
 #include "record/view.h"
 #include "result/bench.h"
+#include "result/ckpt.h"
 
 #define ROWS_MAX     2000 /* of each record */
 #define METRICS_MAX  4
@@ -42,8 +43,6 @@ struct kind {
 static const char *const probe_keys[] = {"op",      "pattern", "block", "depth",
                                          "workers", "direct",  NULL};
 
-static const char *const ckpt_keys[] = {"way", NULL};
-
 #define SPEC(...)                                                              \
     &(const struct wr_cases_spec)                                              \
     {                                                                          \
@@ -58,12 +57,7 @@ static const struct kind kinds[] = {
       {"latency_us.p50", "p50 (us)", "slower", "faster", false, 1, 0},
       {"latency_us.p99", "p99 (us)", "slower", "faster", false, 1, 0}},
      "name"},
-    {"ckpt",
-     SPEC(.rows = "cases", .keys = ckpt_keys),
-     {{"saves_per_s", "saves/s of stall", "faster", "slower", true, 3, 0},
-      {"stall_s", "stall (s)", "slower", "faster", false, 3, 0},
-      {"slow_s", "on the slow tier (s)", "slower", "faster", false, 2, 0}},
-     "name"},
+    {"ckpt", .spec = &wr_ckpt_spec, .name = "name"},
     {"run", /* each epoch is one of its runs */
      SPEC(.settings = "config", .runs = "epochs"),
      {{"samples_per_s", "samples/s", "faster", "slower", true, 1, 0},

@@ -8,23 +8,24 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "result/get.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
+#include "result/ckpt.h"
+#include "result/get.h"
 
 #define WAYS_MAX 8 /* in a sentence */
 
-static const char *const keys[] = {"way", NULL};
-static const struct wr_cases_spec ways = {.rows = "cases", .keys = keys};
+#define AT(member) offsetof(struct wr_ckpt_case_values, result.member)
 
-/* Times in the table and the chart of levels. */
+/* Times in the chart of levels. */
 static const struct {
-    const char *key, *name;
+    size_t at;
+    const char *name;
 } levels[] = {
-    {"result.stall_s", "stall"},
-    {"result.fast_s", "on the fast tier"},
-    {"result.slow_s", "on the slow tier"},
-    {"result.verified_s", "verified"},
+    {AT(stall_s), "stall"},
+    {AT(fast_s), "on the fast tier"},
+    {AT(slow_s), "on the slow tier"},
+    {AT(verified_s), "verified"},
 };
 #define LEVELS (sizeof(levels) / sizeof(levels[0]))
 
@@ -32,16 +33,15 @@ static char *row_name(const struct wr_cases *c, size_t k, char *buf)
 {
     snprintf(buf, WR_VIEW_NAME, "%s%s%s",
              c->record_count > 1 ? c->records[c->v[k].record].label : "",
-             c->record_count > 1 ? ": " : "",
-             wr_get_text(c->v[k].json, "name"));
+             c->record_count > 1 ? ": " : "", wr_ckpt_case(&c->v[k])->name);
     return buf;
 }
 
 /* Whether any case has a number there: most benches do not verify. */
-static bool has_any(const struct wr_cases *c, const char *key)
+static bool has_any(const struct wr_cases *c, size_t at)
 {
     for (size_t k = 0; k < c->count; k++)
-        if (isfinite(wr_get_number(c->v[k].json, key)))
+        if (isfinite(wr_number_at(c->v[k].values, at)))
             return true;
     return false;
 }
@@ -63,11 +63,11 @@ static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
     for (size_t i = 0; i < LEVELS; i++) {
         struct wr_doc_series *series;
 
-        if (!has_any(c, levels[i].key))
+        if (!has_any(c, levels[i].at))
             continue;
         series = wr_doc_series(chart, levels[i].name);
         for (size_t k = 0; k < c->count; k++)
-            wr_doc_value(series, wr_get_number(c->v[k].json, levels[i].key));
+            wr_doc_value(series, wr_number_at(c->v[k].values, levels[i].at));
     }
 }
 
@@ -85,11 +85,10 @@ static void save_chart(struct wr_doc_section *s, const struct wr_cases *c)
         struct wr_doc_series *series = wr_doc_series(chart,
                                                      row_name(c, k, name));
 
-        for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
-            const json_t *run = wr_case_run(&c->v[k], i);
+        for (size_t i = 0; i < c->v[k].list.count; i++) {
+            const struct wr_ckpt_save_values *v = wr_list_at(&c->v[k].list, i);
 
-            wr_doc_point(series, wr_get_number(run, "at_s"),
-                         wr_get_number(run, "stall_s"));
+            wr_doc_point(series, v->at_s, v->stall_s);
         }
     }
 }
@@ -98,62 +97,58 @@ static double stall_of(const struct wr_cases *c, size_t record, const char *way)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->v[i].record == record &&
-            !strcmp(wr_get_text(c->v[i].json, "way"), way))
-            return wr_get_number(c->v[i].json, "result.stall_s");
+            !strcmp(wr_ckpt_case(&c->v[i])->way, way))
+            return wr_ckpt_case(&c->v[i])->result.stall_s;
     return NAN;
+}
+
+static const char *name_cell(const struct wr_column *col,
+                             const struct wr_row *r, char *buf, size_t cap)
+{
+    return row_name(r->c, r->k, buf);
+}
+
+static double less_stall(const struct wr_row *r)
+{
+    return stall_of(r->c, r->row->record, "slow") /
+           wr_ckpt_case(r->row)->result.stall_s;
 }
 
 enum { VERIFIED = 1 };
 
+#define RESULT(member)                                                         \
+    .side = '>', WR_COLUMN(CASE, wr_ckpt_case_vals,                            \
+                           struct wr_ckpt_case_values, result.member)
+
 const struct wr_column wr_ckpt_case_columns[] = {
-    {.head = "way", .help = "the way of saving: see --ways", .side = '<'},
-    {.head = "stall",
-     .help = "how long training stops: the duration of weir_ckpt_save",
-     .side = '>'},
-    {.head = "on fast",
-     .help = "from the call until the step is durable on the fast tier",
-     .side = '>'},
-    {.head = "on slow", .help = "and on the slow tier", .side = '>'},
-    {.head = "verified",
-     .help = "and read back from there",
-     .side = '>',
-     .only = VERIFIED},
-    {.head = "stall at",
-     .help = "bytes of the state divided by the stall",
-     .side = '>'},
-    {.head = "drain at",
-     .help = "rate of the copy from the fast tier to the slow one",
-     .side = '>'},
-    {.head = "restore",
-     .help = "rate of reading the newest step back, checked",
-     .side = '>'},
+    {.head = "way",
+     .help = "the way of saving: see --ways",
+     .side = '<',
+     .text = name_cell},
+    {RESULT(stall_s), .show = WR_SHOW_TIME},
+    {RESULT(fast_s), .show = WR_SHOW_TIME},
+    {RESULT(slow_s), .show = WR_SHOW_TIME},
+    {RESULT(verified_s), .show = WR_SHOW_TIME, .only = VERIFIED},
+    {RESULT(stall_bytes_per_s), .show = WR_SHOW_RATE},
+    {RESULT(drain_bytes_per_s), .show = WR_SHOW_RATE},
+    {RESULT(restore_bytes_per_s), .show = WR_SHOW_RATE},
     {.head = "less stall",
      .help = "times, against saving to the slow tier directly",
-     .side = '>'},
+     .side = '>',
+     .number = less_stall,
+     .digits = 1},
     {.head = NULL}};
 
 static void case_table(struct wr_doc_section *s, const char *title,
                        const struct wr_cases *c)
 {
-    bool verified = has_any(c, "result.verified_s");
+    unsigned shown = has_any(c, AT(verified_s)) ? VERIFIED : 0;
     struct wr_doc_table *t = wr_doc_table_of(s, title, wr_ckpt_case_columns,
-                                             verified ? VERIFIED : 0);
-    char name[WR_VIEW_NAME];
+                                             shown);
 
-    for (size_t k = 0; k < c->count; k++) {
-        const json_t *res = wr_get_object(c->v[k].json, "result");
-
-        wr_doc_cell(t, "%s", row_name(c, k, name));
-        for (size_t i = 0; i < LEVELS - !verified; i++)
-            wr_say_time_cell(t, wr_get_number(c->v[k].json, levels[i].key));
-        wr_say_rate_cell(t, wr_get_number(res, "stall_bytes_per_s"));
-        wr_say_rate_cell(t, wr_get_number(res, "drain_bytes_per_s"));
-        wr_say_rate_cell(t, wr_get_number(res, "restore_bytes_per_s"));
-        wr_doc_number(t,
-                      stall_of(c, c->v[k].record, "slow") /
-                          wr_get_number(res, "stall_s"),
-                      1);
-    }
+    for (size_t k = 0; k < c->count; k++)
+        wr_cells(t, wr_ckpt_case_columns, shown,
+                 &(struct wr_row){c, k, 0, &c->v[k], NULL});
 }
 
 /* "4.0 times less", or more: a burst buffer need not be the faster one. */
@@ -200,7 +195,7 @@ static void ckpt_result(struct wr_doc *d, const struct wr_view_record *r)
     struct wr_cases c;
     char copy[32];
 
-    wr_cases_init(&c, r, 1, &ways);
+    wr_cases_init(&c, r, 1, &wr_ckpt_spec);
     wr_view_starved(s, r, 1);
     wr_doc_note(s, false, "one memcpy of it: %s",
                 wr_format_ns(copy, sizeof(copy),
@@ -211,10 +206,10 @@ static void ckpt_result(struct wr_doc *d, const struct wr_view_record *r)
 }
 
 /* " of 4 ranks", or nothing. */
-static char *ranks_text(const json_t *record, char *buf, size_t cap)
+static char *ranks_text(const struct wr_list *cases, char *buf, size_t cap)
 {
-    const json_t *first = json_array_get(wr_get_list(record, "cases"), 0);
-    size_t n = json_array_size(wr_get_list(first, "ranks"));
+    const struct wr_ckpt_case_values *first = cases->v;
+    size_t n = cases->count ? first->ranks.count : 0;
 
     *buf = '\0';
     if (n > 1)
@@ -239,7 +234,7 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
             wr_get_text(j, "like"), fmax(0, wr_get_number(j, "tensors")),
             wr_format_bytes(size, sizeof(size),
                             fmax(0, wr_get_number(j, "bytes"))),
-            ranks_text(j, ranks, sizeof(ranks)),
+            ranks_text(&r[i].cases, ranks, sizeof(ranks)),
             wr_format_ns(copy, sizeof(copy),
                          fmax(0, wr_get_number(j, "memcpy_s") * 1e9)),
             wr_get_text(j, "fast"), wr_get_text(j, "slow"));
@@ -251,24 +246,23 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
 static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
                            size_t n, size_t room)
 {
-    const json_t *list = wr_get_list(r->json, "cases");
     double slow = NAN, least = INFINITY;
     char text[WR_VIEW_NAME] = "", time[32];
     const char *best = "";
 
-    for (size_t i = 0; i < json_array_size(list) && i < WAYS_MAX; i++) {
-        const json_t *way = json_array_get(list, i);
-        double stall = wr_get_number(way, "result.stall_s");
+    for (size_t i = 0; i < r->cases.count && i < WAYS_MAX; i++) {
+        const struct wr_ckpt_case_values *v = wr_list_at(&r->cases, i);
+        double stall = v->result.stall_s;
 
         if (!(stall > 0))
             continue;
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %s",
-                 *text ? "; " : "", wr_get_text(way, "name"),
+                 *text ? "; " : "", v->name,
                  wr_say_time(stall, time, sizeof(time)));
-        if (!strcmp(wr_get_text(way, "way"), "slow"))
+        if (!strcmp(v->way, "slow"))
             slow = stall;
         if (stall < least)
-            best = wr_get_text(way, "name");
+            best = v->name;
         least = fmin(least, stall);
     }
     if (!*text)
@@ -293,7 +287,7 @@ static void one_size(struct wr_doc *d, const char *title,
     struct wr_doc_section *s = wr_view_section(d, title, r, n);
     struct wr_cases c;
 
-    wr_cases_init(&c, r, n, &ways);
+    wr_cases_init(&c, r, n, &wr_ckpt_spec);
     if (c.failed)
         wr_doc_fail(d);
     describe(s, r, n);

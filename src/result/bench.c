@@ -69,10 +69,10 @@ const struct wr_cases_spec wr_bench_spec = {
 
 const struct wr_bench_values *wr_bench_middle(const struct wr_case *row)
 {
-    double rates[WR_VAL_PARTS_MAX] = {0};
+    double rates[WR_CASE_RUNS_MAX] = {0};
     size_t n = 0, k;
 
-    for (; n < row->list.count && n < WR_VAL_PARTS_MAX; n++)
+    for (; n < row->list.count && n < WR_CASE_RUNS_MAX; n++)
         rates[n] = wr_bench_run(row, n)->samples_per_s;
     k = wr_stats_middle(rates, n);
     return wr_bench_run(row, k < n ? k : row->list.count);

@@ -22,9 +22,8 @@ struct wr_view_record {
     struct wr_list cases; /* their values, once read: wr_view_record_read */
 };
 
-/* Runs of a case beyond are not looked at. */
-#define WR_CASE_RUNS_MAX WR_VAL_PARTS_MAX
-#define WR_CASE_KEYS_MAX 32 /* settings that differ */
+#define WR_CASE_RUNS_MAX 256 /* runs of a case beyond are not looked at */
+#define WR_CASE_KEYS_MAX 32  /* settings that differ */
 #define WR_CASES_MAX     20000
 
 struct wr_case {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "result/record.h"
 #include "result/stats.h"
 
@@ -145,19 +144,19 @@ static double number_of(const struct wr_val *v, const json_t *j)
 static bool read_all(const struct wr_vals *t, const json_t *o, void *to,
                      bool lists);
 
-static bool read_list(const struct wr_val *v, const json_t *j,
-                      struct wr_list *to)
+bool wr_vals_read_list(const struct wr_vals *t, const json_t *list,
+                       struct wr_list *ret)
 {
-    size_t n = json_array_size(j); /* 0 of what is no list */
+    size_t n = json_array_size(list); /* 0 of what is no list */
 
-    to->v = calloc(n + 1, v->of->size);
-    for (; to->v && to->count < n; to->count++)
-        if (!wr_vals_read(v->of, json_array_get(j, to->count),
-                          (char *)to->v + to->count * to->step))
+    *ret = (struct wr_list){calloc(n + 1, t->size), 0, t->size};
+    for (; ret->v && ret->count < n; ret->count++)
+        if (!wr_vals_read(t, json_array_get(list, ret->count),
+                          (char *)ret->v + ret->count * t->size))
             return false;
-    if (to->v)
-        wr_vals_clear(v->of, (char *)to->v + n * to->step);
-    return to->v;
+    if (ret->v)
+        wr_vals_clear(t, (char *)ret->v + n * t->size);
+    return ret->v;
 }
 
 static bool read_value(const struct wr_val *v, const json_t *j, void *to,
@@ -180,7 +179,7 @@ static bool read_value(const struct wr_val *v, const json_t *j, void *to,
         return read_all(v->of, j, to, lists);
     case WR_VAL_LIST:
         *(struct wr_list *)to = (struct wr_list){.step = v->of->size};
-        return !lists || read_list(v, j, to);
+        return !lists || wr_vals_read_list(v->of, j, to);
     case WR_VAL_JSON:
         *(const json_t **)to = j;
         break;
@@ -300,31 +299,31 @@ void wr_vals_gather(const struct wr_vals *t, void *to,
     wr_vals_derive(t, to);
 }
 
-static double median_of(const struct wr_list *parts, size_t where)
-{
-    size_t n = WR_MIN(parts->count, (size_t)WR_VAL_PARTS_MAX);
-    double x[WR_VAL_PARTS_MAX];
-
-    for (size_t k = 0; k < n; k++)
-        x[k] = wr_number_at(wr_list_at(parts, k), where);
-    return wr_stats_quantile(x, wr_stats_sort(x, n), 0.5);
-}
-
+/* `x` has room for a number of each. */
 static void find_medians(const struct wr_vals *t, void *to,
-                         const struct wr_list *parts, size_t base)
+                         const struct wr_list *parts, size_t base, double *x)
 {
-    for (const struct wr_val *v = t->rows; v->key; v++)
+    for (const struct wr_val *v = t->rows; v->key; v++) {
         if (v->kind == WR_VAL_GROUP)
-            find_medians(v->of, at(to, v), parts, base + v->at);
-        else if (is_number(v))
-            *(double *)at(to, v) = median_of(parts, base + v->at);
+            find_medians(v->of, at(to, v), parts, base + v->at, x);
+        if (!is_number(v))
+            continue;
+        for (size_t k = 0; k < parts->count; k++)
+            x[k] = wr_number_at(wr_list_at(parts, k), base + v->at);
+        *(double *)at(to, v) = wr_stats_quantile(
+            x, wr_stats_sort(x, parts->count), 0.5);
+    }
 }
 
 void wr_vals_median(const struct wr_vals *t, void *to,
                     const struct wr_list *parts)
 {
+    double *x = calloc(parts->count + 1, sizeof(*x));
+
     wr_vals_clear(t, to);
-    find_medians(t, to, parts, 0);
+    if (x)
+        find_medians(t, to, parts, 0, x);
+    free(x);
 }
 
 /* --- rows --- */

@@ -133,15 +133,17 @@ json_t *wr_vals_json(const struct wr_vals *t, const void *from,
  * another of which nothing is known. False: memory is short. */
 bool wr_vals_read(const struct wr_vals *t, const json_t *o, void *to);
 void wr_vals_done(const struct wr_vals *t, void *of);
+/* The same of a list of them; what is no list is empty. */
+bool wr_vals_read_list(const struct wr_vals *t, const json_t *list,
+                       struct wr_list *ret);
 
 /* `to` has the values of rank 0 and becomes those of all; `parts` are all ranks'. */
 void wr_vals_gather(const struct wr_vals *t, void *to,
                     const struct wr_list *parts, size_t slowest);
 void wr_vals_derive(const struct wr_vals *t, void *of);
 
-/* Of each number the median of those of `parts`, into `to`; of nothing else. At
- * most WR_VAL_PARTS_MAX are looked at. */
-#define WR_VAL_PARTS_MAX 256
+/* Of each number the median of those of `parts`, into `to`; of nothing else.
+ * Nothing is known if memory is short. */
 void wr_vals_median(const struct wr_vals *t, void *to,
                     const struct wr_list *parts);
 

@@ -16,10 +16,10 @@ import tempfile
 
 import golden
 
-# Those that are compared first.
+# Neighbours of a command are compared.
 RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-varied-beside'][1],
-           golden.CASES['bench-emulated'][0]]
+           golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared']]
 
 
 def swapped(program):

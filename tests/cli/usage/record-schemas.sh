@@ -11,7 +11,7 @@ try() {
     python3 "$check" "$1" schemas || echo "$2"
 }
 
-for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor'; do
+for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt; do
     # shellcheck disable=SC2086 # a list of words
     python3 "$make" $kind --distinct | try "${kind%% *}" "$kind"
 done
@@ -20,6 +20,8 @@ weir bench set -r 2 --batch 8 --digest --quiet --json | try bench 'of pictures'
 weir gen tensors raw --samples 16 --shape 4x4x3 --quiet >out
 weir bench raw -r 2 --batch 4 --epochs 2 --threads auto --cache ram:1MiB --quiet \
     --json | try bench 'of tensors'
+mkdir fast slow
+weir ckpt bench fast slow --state small --moments 0 --saves 2 --quiet --json | try ckpt 'of checkpoints'
 python3 - <<'END'
 import json
 names = set(json.load(open('schemas'))['$defs'])

@@ -10,9 +10,12 @@ def times(stall, way):
     slow = stall + {'slow': 0.02, 'fast': 0.01}.get(way, 3.9)
     fast = stall + 0.03 if way != 'async' else 1.1
     return {'stall_s': stall, 'blocked_s': stall * 0.13, 'fast_s': fast,
-            'slow_s': slow, 'verified_s': slow + 1.7, 'drain_s': slow - fast,
-            'restore_s': 1.9, 'stall_bytes_per_s': BYTES / stall,
-            'drain_bytes_per_s': BYTES / 3.3, 'restore_bytes_per_s': BYTES / 1.9}
+            'slow_s': slow, 'verified_s': slow + 1.7, 'drain_s': slow - fast}
+
+
+def result(stall, way):
+    return dict(times(stall, way), restore_s=1.9, stall_bytes_per_s=BYTES / stall,
+                drain_bytes_per_s=BYTES / 3.3, restore_bytes_per_s=BYTES / 1.9)
 
 
 def ckpt(record, rng, scale=1.0):
@@ -25,8 +28,8 @@ def ckpt(record, rng, scale=1.0):
             start += 5.3
         cases.append({
             'way': way, 'name': name, 'memory': BYTES, 'skipped': 0,
-            'result': times(stall / scale, way), 'runs': runs,
-            'ranks': [{'rank': i, 'host': 'node%d' % i, 'bytes': BYTES / 2,
+            'result': result(stall / scale, way), 'runs': runs,
+            'ranks': [{'rank': i, 'host': 'node%d' % i, 'bytes': BYTES // 2,
                        'stall_s': stall * (0.9 + 0.1 * i)} for i in range(2)]})
     record.update(fast='/nvme/ckpt', slow='/lustre/ckpt', like='resnet50',
                   bytes=BYTES, tensors=483, saves=4, interval_s=5.0,

@@ -42,6 +42,31 @@ static void test_rates(void **state)
     assert_int_equal(group_run(3, rates, NULL), 0);
 }
 
+/* Each says something, and rank 0 has it in the order of ranks. */
+static void gather(uint32_t rank, void *arg)
+{
+    json_t *said = json_null();
+    struct wr_together t;
+    struct wr_comm *c;
+
+    group_join(arg, rank, &c, &t);
+    CHECK(wr_together_gather(&t, json_pack("{s:i}", "rank", (int)rank), &said,
+                             NULL) == 0);
+    CHECK(rank == 0 ? json_array_size(said) == 3 : !said);
+    for (size_t k = 0; k < json_array_size(said); k++)
+        CHECK(json_integer_value(json_object_get(json_array_get(said, k),
+                                                 "rank")) == (json_int_t)k);
+    json_decref(said);
+    CHECK(wr_together_gather(&t, NULL, &said, NULL) == WEIR_ENOMEM);
+    group_leave(c, &t);
+}
+
+static void test_gather(void **state)
+{
+    (void)state;
+    assert_int_equal(group_run(3, gather, NULL), 0);
+}
+
 /* The others learn the reason, although the rank leaves at once. */
 static void give_up(uint32_t rank, void *arg)
 {
@@ -87,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_gather),
         cmocka_unit_test(test_give_up),
         cmocka_unit_test(test_alone),
     };
