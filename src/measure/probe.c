@@ -163,7 +163,7 @@ static int run_one(struct probe_job *pr, unsigned pass, size_t i, weir_err *err)
         r = wr_probe_run(&job, &res->runs[res->run_count], err);
     if (r < 0)
         return r;
-    res->runs[res->run_count++].resident = resident;
+    res->runs[res->run_count++].v.resident = resident >= 0 ? resident : NAN;
     return t->op == WR_PROBE_CREATE
                ? wr_probe_small_remove(&pr->place, 'c', err)
                : 0;
@@ -241,31 +241,32 @@ static double median_of(double *v, unsigned n)
 
 void wr_probe_summarize(struct wr_probe_result *res, double *scratch)
 {
+    struct wr_probe_result_values *v = &res->v;
     unsigned n = res->run_count;
     double middle;
 
     if (!n)
         return;
     for (unsigned i = 0; i < n; i++)
-        scratch[i] = res->runs[i].ops_per_s;
-    res->ops_per_s = median_of(scratch, n);
-    res->ops_min = scratch[0];
-    res->ops_max = scratch[n - 1];
+        scratch[i] = res->runs[i].v.ops_per_s;
+    v->ops_per_s = median_of(scratch, n);
+    v->ops_per_s_min = scratch[0];
+    v->ops_per_s_max = scratch[n - 1];
     middle = scratch[(n - 1) / 2];
     for (unsigned i = n; i-- > 0;)
-        if (res->runs[i].ops_per_s == middle)
+        if (res->runs[i].v.ops_per_s == middle)
             res->median = i;
     for (unsigned i = 0; i < n; i++)
-        scratch[i] = fabs(res->runs[i].ops_per_s - res->ops_per_s);
+        scratch[i] = fabs(res->runs[i].v.ops_per_s - v->ops_per_s);
     res->ops_spread = median_of(scratch, n);
     for (unsigned i = 0; i < n; i++)
-        scratch[i] = res->runs[i].bytes_per_s;
-    res->bytes_per_s = median_of(scratch, n);
+        scratch[i] = res->runs[i].v.bytes_per_s;
+    v->bytes_per_s = median_of(scratch, n);
     for (unsigned i = 0; i < n; i++)
-        scratch[i] = res->runs[i].bytes
-                         ? res->runs[i].cpu_s * 1e9 / (double)res->runs[i].bytes
+        scratch[i] = res->runs[i].v.bytes > 0
+                         ? res->runs[i].v.cpu_s * 1e9 / res->runs[i].v.bytes
                          : 0;
-    res->cpu_s_per_gb = median_of(scratch, n);
+    v->cpu_s_per_gb = median_of(scratch, n);
 }
 
 static void sum_up_cache(struct probe_job *pr)
@@ -280,7 +281,7 @@ static void sum_up_cache(struct probe_job *pr)
         if (t->op != WR_PROBE_READ && t->op != WR_PROBE_FILES)
             continue;
         for (unsigned k = 0; k < res->run_count; k++)
-            c->resident = WR_MAX(c->resident, res->runs[k].resident);
+            c->resident = fmax(c->resident, res->runs[k].v.resident);
         c->dropped |= res->run_count && !t->direct &&
                       pr->place.store->ops->local_path;
     }
@@ -428,8 +429,8 @@ unsigned wr_probe_saturation(const struct wr_probe_plan *plan,
         double doublings = log2((double)plan->tests[i].depth /
                                 plan->tests[best].depth);
 
-        if (r->results[i].ops_per_s >=
-            r->results[best].ops_per_s * pow(GAIN, doublings))
+        if (r->results[i].v.ops_per_s >=
+            r->results[best].v.ops_per_s * pow(GAIN, doublings))
             best = i;
     }
     if (seen < 2)

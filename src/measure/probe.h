@@ -13,6 +13,7 @@
 
 #include "base/hist.h"
 #include "format/format.h"
+#include "result/probe.h"
 #include "storage/storage.h"
 
 #define WR_PROBE_MIX_MAX 64
@@ -93,13 +94,8 @@ struct wr_probe_plan {
 
 /* One pass of one test. */
 struct wr_probe_run {
-    uint64_t start_ns; /* wr_clock_ns at the first request */
-    double seconds;    /* from there to the last answer */
-    uint64_t bytes, ops;
-    double bytes_per_s, ops_per_s;
-    double cpu_s;    /* of the process */
-    double resident; /* part of what was read in the page cache before; -1: not
-                        known */
+    struct wr_probe_run_values v; /* latencies are those below, for a record */
+    uint64_t start_ns;            /* wr_clock_ns at the first request */
     struct wr_hist *latency; /* owned: nanoseconds of each request (FILES and
                                 CREATE: of each file) */
     struct wr_hist *open, *transfer, *close; /* owned; FILES and CREATE;
@@ -110,9 +106,8 @@ struct wr_probe_run {
 struct wr_probe_result {
     struct wr_probe_run *runs; /* owned: one a pass */
     unsigned run_count;
-    unsigned median; /* the run whose ops/s is the median */
-    double bytes_per_s, ops_per_s, cpu_s_per_gb; /* medians */
-    double ops_min, ops_max; /* per second, over the passes */
+    unsigned median;                 /* the run whose ops/s is the median */
+    struct wr_probe_result_values v; /* latencies are made for a record */
     double ops_spread; /* the passes' distances from ops_per_s, their median:
                           one pass that is far off does not move it */
     bool skipped;

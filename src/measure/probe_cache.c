@@ -269,7 +269,7 @@ static void judge_latency(const struct wr_probe_place *p,
 static bool first_was_slow(const struct wr_probe_result *res)
 {
     for (unsigned i = 1; i < res->run_count; i++)
-        if (res->runs[i].ops_per_s < FIRST_PASS * res->runs[0].ops_per_s)
+        if (res->runs[i].v.ops_per_s < FIRST_PASS * res->runs[0].v.ops_per_s)
             return false;
     return res->run_count > 1;
 }

@@ -43,7 +43,7 @@ static bool is_range(const struct wr_probe_test *t, enum wr_probe_op op,
 
 static bool was_run(const struct wr_probe_result *r)
 {
-    return !r->skipped && r->run_count && r->ops_per_s > 0;
+    return !r->skipped && r->run_count && r->v.ops_per_s > 0;
 }
 
 /* Buffered reads of ranges are read ahead by the kernel: they tell nothing of
@@ -95,7 +95,7 @@ static struct fitted fastest(const struct fit_view *v, enum wr_probe_op op,
     struct fitted best = {0}, f;
 
     for (size_t k = 0; next_range(v, op, pattern, &k, &f);)
-        if (!best.test || f.result->bytes_per_s > best.result->bytes_per_s)
+        if (!best.test || f.result->v.bytes_per_s > best.result->v.bytes_per_s)
             best = f;
     return best;
 }
@@ -178,10 +178,10 @@ static int fit_bandwidth(const struct fit_view *v, struct wr_device_profile *p,
     if (!seq.test)
         return wr_fail(err, WEIR_EINVAL,
                        "a profile needs sequential reads among the tests");
-    p->read_bytes_per_s = seq.result->bytes_per_s;
+    p->read_bytes_per_s = seq.result->v.bytes_per_s;
     if (any.test)
         p->read_bytes_per_s = WR_MAX(p->read_bytes_per_s,
-                                     any.result->bytes_per_s);
+                                     any.result->v.bytes_per_s);
     return 0;
 }
 
@@ -231,7 +231,7 @@ static double at_once(const struct wr_device_profile *p, struct fitted f)
     double alone = p->read_latency_us + p->seek_us +
                    transfer_us(f.test->block, p->read_bytes_per_s);
 
-    return f.result->ops_per_s * alone / 1e6;
+    return f.result->v.ops_per_s * alone / 1e6;
 }
 
 /* The most that went on at once, at any depth. */
@@ -290,7 +290,7 @@ static void fit_arm(const struct fit_view *v, struct wr_device_profile *p,
     p->channels = 1;
     insert_point(p, 1, 1);
     for (size_t k = 0; next_deeper(v, block, &k, &f);) {
-        double factor = (1e6 / f.result->ops_per_s - rest) / p->seek_us;
+        double factor = (1e6 / f.result->v.ops_per_s - rest) / p->seek_us;
 
         insert_point(p, f.test->depth, WR_MIN(WR_MAX(factor, LEAST_FACTOR), 1));
     }
@@ -359,7 +359,7 @@ static void fit_cache(struct fitted w, struct wr_device_profile *p)
             s.slow_ns < CACHE_GAP * s.fast_ns)
             continue;
         p->write_cache_bytes = WR_MAX(p->write_cache_bytes,
-                                      (uint64_t)(s.below * (double)run->bytes));
+                                      (uint64_t)(s.below * run->v.bytes));
     }
 }
 
@@ -373,7 +373,7 @@ static void fit_writes(const struct fit_view *v, struct wr_device_profile *p)
         p->write_latency_us = p->read_latency_us;
         return;
     }
-    p->write_bytes_per_s = big.result->bytes_per_s;
+    p->write_bytes_per_s = big.result->v.bytes_per_s;
     fit_cache(big, p);
     p->write_latency_us = p->read_latency_us;
     if (small.test) {

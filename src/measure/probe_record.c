@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/probe_record.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,87 +18,63 @@ static const char *const op_names[] = {[WR_PROBE_READ] = "read",
 static const char *const pattern_names[] = {
     [WR_PROBE_SEQUENTIAL] = "sequential", [WR_PROBE_RANDOM] = "random"};
 
-static json_t *hist_json(const struct wr_hist *h)
+/* With what only a record needs. NULL: memory is short. */
+static struct wr_probe_run_values *runs_of(const struct wr_probe_result *res,
+                                           const struct wr_monitor *m)
 {
-    static const struct {
-        const char *name;
-        double q;
-    } quantiles[] = {
-        {"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}};
-    json_t *j = json_object();
+    struct wr_probe_run_values *v = calloc(res->run_count + 1, sizeof(*v));
 
-    json_object_set_new(
-        j, "mean",
-        json_real(h->count ? (double)h->sum / (double)h->count / 1e3 : 0));
-    for (size_t k = 0; k < sizeof(quantiles) / sizeof(quantiles[0]); k++)
-        json_object_set_new(
-            j, quantiles[k].name,
-            json_real((double)wr_hist_quantile(h, quantiles[k].q) / 1e3));
-    json_object_set_new(j, "max", json_real((double)h->max / 1e3));
-    return j;
+    for (unsigned i = 0; v && i < res->run_count; i++) {
+        const struct wr_probe_run *run = &res->runs[i];
+
+        v[i] = run->v;
+        v[i].start_s = wr_monitor_at(m, run->start_ns);
+        v[i].latency_us = wr_latency_of(run->latency);
+        v[i].open_us = wr_latency_of(run->open);
+        v[i].transfer_us = wr_latency_of(run->transfer);
+        v[i].close_us = wr_latency_of(run->close);
+    }
+    return v;
 }
 
-static void put_hist(json_t *to, const char *key, const struct wr_hist *h)
+static struct wr_latency_values
+latency_of_all(const struct wr_probe_result *res, enum wr_probe_step step)
 {
-    if (h)
-        json_object_set_new(to, key, hist_json(h));
-}
+    struct wr_hist all;
 
-static json_t *run_json(const struct wr_probe_run *run,
-                        const struct wr_monitor *m)
-{
-    json_t *j = json_pack("{s:f, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "seconds",
-                          run->seconds, "bytes", (json_int_t)run->bytes, "ops",
-                          (json_int_t)run->ops, "bytes_per_s", run->bytes_per_s,
-                          "ops_per_s", run->ops_per_s, "cpu_s", run->cpu_s,
-                          "resident", run->resident, "start_s",
-                          wr_monitor_at(m, run->start_ns));
-
-    put_hist(j, "latency_us", run->latency);
-    put_hist(j, "open_us", run->open);
-    put_hist(j, "transfer_us", run->transfer);
-    put_hist(j, "close_us", run->close);
-    return j;
+    wr_probe_latency(res, step, &all);
+    return wr_latency_of(all.count ? &all : NULL);
 }
 
 static json_t *test_json(const struct wr_probe_record *p, size_t k)
 {
     const struct wr_probe_test *t = &p->plan->tests[k];
     const struct wr_probe_result *res = &p->report->results[k];
+    struct wr_probe_run_values *runs = runs_of(res, p->monitor);
+    struct wr_probe_test_values v;
     char name[WR_PROBE_NAME];
-    json_t *j = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:b}", "name",
-                          wr_probe_test_name(t, name, sizeof(name)), "op",
-                          op_names[t->op], "pattern", pattern_names[t->pattern],
-                          "block", (json_int_t)t->block, "depth", (int)t->depth,
-                          "workers", (int)t->workers, "direct", (int)t->direct);
-    static const struct {
-        const char *key;
-        enum wr_probe_step step;
-    } steps[] = {{"latency_us", WR_PROBE_ALL_STEPS},
-                 {"open_us", WR_PROBE_OPEN},
-                 {"transfer_us", WR_PROBE_TRANSFER},
-                 {"close_us", WR_PROBE_CLOSE}};
-    json_t *runs, *result;
+    json_t *j;
 
+    wr_vals_clear(&wr_probe_test_vals, &v);
+    v.name = wr_probe_test_name(t, name, sizeof(name));
+    v.op = op_names[t->op];
+    v.pattern = pattern_names[t->pattern];
+    v.block = (double)t->block;
+    v.depth = t->depth;
+    v.workers = t->workers;
+    v.direct = t->direct;
     if (res->skipped) {
-        json_object_set_new(j, "skipped", wr_text_json(res->reason));
-        return j;
+        v.skipped = res->reason;
+    } else {
+        v.result = res->v;
+        v.result.latency_us = latency_of_all(res, WR_PROBE_ALL_STEPS);
+        v.result.open_us = latency_of_all(res, WR_PROBE_OPEN);
+        v.result.transfer_us = latency_of_all(res, WR_PROBE_TRANSFER);
+        v.result.close_us = latency_of_all(res, WR_PROBE_CLOSE);
+        v.runs = (struct wr_list){runs, res->run_count, sizeof(*runs)};
     }
-    runs = json_array();
-    for (unsigned i = 0; i < res->run_count; i++)
-        json_array_append_new(runs, run_json(&res->runs[i], p->monitor));
-    result = json_pack("{s:f, s:f, s:f, s:f, s:f}", "bytes_per_s",
-                       res->bytes_per_s, "ops_per_s", res->ops_per_s,
-                       "ops_per_s_min", res->ops_min, "ops_per_s_max",
-                       res->ops_max, "cpu_s_per_gb", res->cpu_s_per_gb);
-    for (size_t i = 0; i < WR_ARRAY_LEN(steps); i++) {
-        struct wr_hist all;
-
-        wr_probe_latency(res, steps[i].step, &all);
-        put_hist(result, steps[i].key, all.count ? &all : NULL);
-    }
-    json_object_set_new(j, "result", result);
-    json_object_set_new(j, "runs", runs);
+    j = runs ? wr_vals_json(&wr_probe_test_vals, &v, WR_FOR_RECORD) : NULL;
+    free(runs);
     return j;
 }
 
@@ -138,8 +115,8 @@ static json_t *saturation_json(const struct wr_probe_record *p)
                           "block", (json_int_t)t->block, "direct",
                           (int)t->direct, "workers", (int)t->workers, "depth",
                           (int)depth, "reached", (int)reached, "ops_per_s",
-                          p->report->results[k].ops_per_s, "bytes_per_s",
-                          p->report->results[k].bytes_per_s));
+                          p->report->results[k].v.ops_per_s, "bytes_per_s",
+                          p->report->results[k].v.bytes_per_s));
     }
     return list;
 }

@@ -4,6 +4,7 @@
  * Each worker is a thread. They stand ready before the clock starts. */
 #include "measure/probe_private.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +160,8 @@ static int collect(struct wr_probe_crew *c,
     if (wr_probe_is_stopped(c->job->place->plan))
         return wr_fail(err, WEIR_ECANCELED, "stopped");
     for (unsigned i = 0; i < n; i++) {
-        ret->bytes += workers[i]->bytes;
-        ret->ops += workers[i]->ops;
+        ret->v.bytes += (double)workers[i]->bytes;
+        ret->v.ops += (double)workers[i]->ops;
         wr_hist_merge(ret->latency, &workers[i]->latency);
         if (!wr_probe_is_files(c->job->test))
             continue;
@@ -168,8 +169,10 @@ static int collect(struct wr_probe_crew *c,
         wr_hist_merge(ret->transfer, &workers[i]->transfer);
         wr_hist_merge(ret->close, &workers[i]->close);
     }
-    ret->bytes_per_s = ret->seconds > 0 ? (double)ret->bytes / ret->seconds : 0;
-    ret->ops_per_s = ret->seconds > 0 ? (double)ret->ops / ret->seconds : 0;
+    if (ret->v.seconds > 0) {
+        ret->v.bytes_per_s = ret->v.bytes / ret->v.seconds;
+        ret->v.ops_per_s = ret->v.ops / ret->v.seconds;
+    }
     return 0;
 }
 
@@ -194,9 +197,10 @@ static int conduct(struct wr_probe_crew *c, struct wr_probe_worker **workers,
     r = sync_written(c, workers, n, err);
     if (c->job->test->op == WR_PROBE_WRITE)
         last = wr_clock_ns();
-    ret->cpu_s = cpu_now() - cpu;
+    ret->v.cpu_s = cpu_now() - cpu;
     ret->start_ns = c->count_ns;
-    ret->seconds = last > c->count_ns ? (double)(last - c->count_ns) * 1e-9 : 0;
+    ret->v.seconds = last > c->count_ns ? (double)(last - c->count_ns) * 1e-9
+                                        : 0;
     if (workers[0]->queue && c->job->engine)
         snprintf(c->job->engine, 16, "%s", workers[0]->queue->engine);
     return r;
@@ -270,7 +274,7 @@ int wr_probe_run(const struct wr_probe_job *job, struct wr_probe_run *ret,
 {
     struct wr_probe_worker **workers = calloc(job->test->workers,
                                               sizeof(struct wr_probe_worker *));
-    struct wr_probe_run run = {.resident = -1};
+    struct wr_probe_run run = {.v = {.resident = NAN}};
     struct wr_probe_crew c;
     unsigned n = 0;
     int r;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "measure/probe_fit.h"
 #include "plan/from.h"
 #include "result/get.h"
@@ -32,12 +33,7 @@ static void tests_done(struct probe_tests *t)
     free(t->hists);
 }
 
-static bool is_word(const json_t *o, const char *key, const char *word)
-{
-    return !strcmp(wr_get_text(o, key), word);
-}
-
-static bool take_op(const json_t *o, enum wr_probe_op *ret)
+static bool take_op(const char *word, enum wr_probe_op *ret)
 {
     static const struct {
         const char *word;
@@ -47,13 +43,11 @@ static bool take_op(const json_t *o, enum wr_probe_op *ret)
                {"files", WR_PROBE_FILES},
                {"create", WR_PROBE_CREATE},
                {"sync", WR_PROBE_SYNC}};
+    int k = wr_named_index(WR_NAMED(ops), word);
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(ops); k++)
-        if (is_word(o, "op", ops[k].word)) {
-            *ret = ops[k].op;
-            return true;
-        }
-    return false;
+    if (k >= 0)
+        *ret = ops[k].op;
+    return k >= 0;
 }
 
 static void add_us(struct wr_hist *h, double us)
@@ -62,53 +56,49 @@ static void add_us(struct wr_hist *h, double us)
         wr_hist_add(h, (uint64_t)(us * 1e3));
 }
 
-static unsigned small_count(const json_t *o, const char *key)
+static unsigned small_count(double x)
 {
-    double x = wr_get_number(o, key);
-
     return x >= 1 && x <= 1 << 20 ? (unsigned)x : 1;
 }
 
-/* Test `k`: false if it was skipped or is none. */
-static bool take_test(struct probe_tests *t, const json_t *o)
+/* False if it was skipped or is none. */
+static bool take_test(struct probe_tests *t,
+                      const struct wr_probe_test_values *v)
 {
     struct wr_probe_test *test = &t->tests[t->count];
     struct wr_probe_result *result = &t->results[t->count];
     struct wr_probe_run *run = &t->runs[t->count];
-    double ops = wr_get_number(o, "result.ops_per_s");
-    double bytes = wr_get_number(o, "result.bytes_per_s");
-    double block = wr_get_number(o, "block");
+    double ops = v->result.ops_per_s, bytes = v->result.bytes_per_s;
 
-    if (!take_op(o, &test->op) || !(ops > 0) || !(bytes >= 0) ||
-        !(block >= 0 && block <= 0x1p40))
+    if (!take_op(v->op, &test->op) || !(ops > 0) || !(bytes >= 0) ||
+        !(v->block >= 0 && v->block <= 0x1p40))
         return false;
-    test->pattern = is_word(o, "pattern", "random") ? WR_PROBE_RANDOM
-                                                    : WR_PROBE_SEQUENTIAL;
-    test->block = (uint64_t)block;
-    test->depth = small_count(o, "depth");
-    test->workers = small_count(o, "workers");
-    test->direct = wr_get_true(o, "direct");
+    test->pattern = strcmp(v->pattern, "random") ? WR_PROBE_SEQUENTIAL
+                                                 : WR_PROBE_RANDOM;
+    test->block = (uint64_t)v->block;
+    test->depth = small_count(v->depth);
+    test->workers = small_count(v->workers);
+    test->direct = v->direct;
     run->latency = &t->hists[2 * t->count];
     run->open = &t->hists[2 * t->count + 1];
-    add_us(run->latency, wr_get_number(o, "result.latency_us.p50"));
-    add_us(run->open, wr_get_number(o, "result.open_us.p50"));
-    run->bytes_per_s = result->bytes_per_s = bytes;
-    run->ops_per_s = result->ops_per_s = ops;
+    add_us(run->latency, v->result.latency_us.p50);
+    add_us(run->open, v->result.open_us.p50);
+    run->v.bytes_per_s = result->v.bytes_per_s = bytes;
+    run->v.ops_per_s = result->v.ops_per_s = ops;
     result->runs = run;
     result->run_count = 1;
     t->count++;
     return true;
 }
 
-static int take_tests(const struct wr_plan_record *r, struct probe_tests *ret,
-                      weir_err *err)
+static int take_tests(const char *name, const struct wr_list *list,
+                      struct probe_tests *ret, weir_err *err)
 {
-    const json_t *list = wr_get_list(r->json, "tests"), *o;
-    size_t n = json_array_size(list), k;
+    size_t n = list->count;
     struct probe_tests t = {0};
 
     if (n > TESTS_MAX)
-        return wr_fail(err, WEIR_ELIMIT, "'%s': over %d tests", r->name,
+        return wr_fail(err, WEIR_ELIMIT, "'%s': over %d tests", name,
                        TESTS_MAX);
     t.tests = calloc(n + 1, sizeof(*t.tests));
     t.results = calloc(n + 1, sizeof(*t.results));
@@ -118,7 +108,8 @@ static int take_tests(const struct wr_plan_record *r, struct probe_tests *ret,
         tests_done(&t);
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }
-    json_array_foreach(list, k, o) take_test(&t, o);
+    for (size_t k = 0; k < n; k++)
+        take_test(&t, wr_list_at(list, k));
     *ret = t;
     return 0;
 }
@@ -126,9 +117,14 @@ static int take_tests(const struct wr_plan_record *r, struct probe_tests *ret,
 static int fit(const struct wr_plan_record *r, struct wr_device_profile *ret,
                weir_err *err)
 {
+    struct wr_view_record read = {.json = r->json};
     struct probe_tests t = {0};
-    int res = take_tests(r, &t, err);
+    int res;
 
+    if (!wr_view_record_read(&read))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    res = take_tests(r->name, &read.cases, &t, err);
+    wr_view_record_done(&read);
     if (res < 0)
         return res;
     res = wr_probe_fit(

@@ -91,6 +91,8 @@ void wr_cells(struct wr_doc_table *t, const struct wr_column *list,
     for (const struct wr_column *c = list; wr_column_is(c); c++)
         if (c->only && !(c->only & which))
             continue;
+        else if (c->cell)
+            c->cell(t, c, r);
         else if (c->number)
             number_cell(t, c, c->number(r), c->digits);
         else if (c->text)

@@ -45,6 +45,8 @@ struct wr_column {
     const char *(*text)(const struct wr_column *c, const struct wr_row *r,
                         char *buf, size_t cap);
     const char *key; /* for `text` */
+    void (*cell)(struct wr_doc_table *t, const struct wr_column *c,
+                 const struct wr_row *r); /* in a way of its own */
     enum wr_column_from from;
     const struct wr_vals *of; /* its table, and where it lies */
     size_t at;

@@ -12,6 +12,7 @@
 #include "base/named.h"
 #include "record/compare_runs.h"
 #include "result/get.h"
+#include "result/probe.h"
 #include "record/pivot.h"
 #include "result/stats.h"
 #include "record/view.h"
@@ -40,9 +41,6 @@ struct kind {
     const char *name;                   /* of a row; NULL: its settings */
 };
 
-static const char *const probe_keys[] = {"op",      "pattern", "block", "depth",
-                                         "workers", "direct",  NULL};
-
 #define SPEC(...)                                                              \
     &(const struct wr_cases_spec)                                              \
     {                                                                          \
@@ -51,15 +49,10 @@ static const char *const probe_keys[] = {"op",      "pattern", "block", "depth",
 
 static const struct kind kinds[] = {
     {"bench", .spec = &wr_bench_spec},
-    {"probe",
-     SPEC(.rows = "tests", .keys = probe_keys),
-     {{"ops_per_s", "per second", "faster", "slower", true, 1, 0},
-      {"latency_us.p50", "p50 (us)", "slower", "faster", false, 1, 0},
-      {"latency_us.p99", "p99 (us)", "slower", "faster", false, 1, 0}},
-     "name"},
+    {"probe", .spec = &wr_probe_spec, .name = "name"},
     {"ckpt", .spec = &wr_ckpt_spec, .name = "name"},
     {"run", /* each epoch is one of its runs */
-     SPEC(.settings = "config", .runs = "epochs"),
+     &(const struct wr_cases_spec){.settings = "config", .runs = "epochs"},
      {{"samples_per_s", "samples/s", "faster", "slower", true, 1, 0},
       {"au", "AU", "higher", "lower", true, 3, 0},
       {"wait_s", "waiting (s)", "slower", "faster", false, 3, 0}},

@@ -59,12 +59,12 @@ static char *count_text(double n, char *buf, size_t cap)
 
 static double ops_of(const struct wr_case *row)
 {
-    return wr_probe_result(row, "ops_per_s");
+    return WR_PROBE_RESULT(row, ops_per_s);
 }
 
 static double workers_of(const struct wr_case *row)
 {
-    return wr_get_number(row->json, "workers");
+    return wr_probe_test_of(row)->workers;
 }
 
 /* The fastest test of a kind and operation; `alone`: of one worker. */
@@ -77,10 +77,10 @@ static const struct wr_case *find(const struct probe_words *w,
 
     for (size_t k = 0; k < w->c->count; k++) {
         const struct wr_case *row = &w->c->v[k];
-        double rate = wr_probe_result(row, "bytes_per_s");
+        double rate = WR_PROBE_RESULT(row, bytes_per_s);
 
-        if (row->record != w->record || wr_probe_kind_of(row->json) != kind ||
-            strcmp(wr_get_text(row->json, "op"), op) ||
+        if (row->record != w->record || wr_probe_kind_of(row) != kind ||
+            strcmp(wr_probe_test_of(row)->op, op) ||
             (alone && workers_of(row) != 1) || !(rate > most))
             continue;
         best = row;
@@ -145,10 +145,10 @@ static void say_shards(struct probe_words *w)
              "The same samples packed into big files: %s samples/s in random "
              "order with %.0f requests in flight.",
              count_text(ops_of(mix), a, sizeof(a)),
-             workers_of(mix) * wr_get_number(mix->json, "depth"));
+             workers_of(mix) * wr_probe_test_of(mix)->depth);
     if (!seq || !(mean > 0))
         return;
-    rate = wr_probe_result(seq, "bytes_per_s");
+    rate = WR_PROBE_RESULT(seq, bytes_per_s);
     tell(w, "Read in order, big files give %s samples/s (%s/s).",
          count_text(rate / mean, a, sizeof(a)),
          wr_format_bytes(b, sizeof(b), rate));
@@ -191,12 +191,12 @@ static void say_depth(struct probe_words *w)
 
     for (size_t k = 0; k < w->c->count; k++) {
         const struct wr_case *row = &w->c->v[k];
-        double depth = wr_get_number(row->json, "depth");
+        double depth = wr_probe_test_of(row)->depth;
 
         if (row->record != w->record ||
-            wr_probe_kind_of(row->json) != WR_PROBE_KIND_RANDOM ||
-            wr_get_number(row->json, "block") != 128 * 1024 ||
-            !wr_get_true(row->json, "direct") || workers_of(row) != 1 ||
+            wr_probe_kind_of(row) != WR_PROBE_KIND_RANDOM ||
+            wr_probe_test_of(row)->block != 128 * 1024 ||
+            !wr_probe_test_of(row)->direct || workers_of(row) != 1 ||
             !(ops_of(row) > 0))
             continue;
         tried |= depth > 1;
@@ -209,7 +209,7 @@ static void say_depth(struct probe_words *w)
         tell(w,
              "Depth pays: random reads of 128 KiB gain %.1fx from one in "
              "flight to %.0f (weir bench --depth).",
-             ops_of(deep) / ops_of(lone), wr_get_number(deep->json, "depth"));
+             ops_of(deep) / ops_of(lone), wr_probe_test_of(deep)->depth);
     else
         tell(w,
              "Depth does not pay: one request in flight is as fast as many.");
@@ -224,14 +224,14 @@ static void say_writes(struct probe_words *w)
     if (out)
         tell(w, "A checkpoint of 1 GB takes %s to write.",
              wr_format_ns(a, sizeof(a),
-                          CHECKPOINT_BYTES /
-                              wr_probe_result(out, "bytes_per_s") * 1e9));
+                          CHECKPOINT_BYTES / WR_PROBE_RESULT(out, bytes_per_s) *
+                              1e9));
     if (sync)
         tell(w, "A sync takes %s, one in a hundred longer than %s.",
              wr_format_ns(a, sizeof(a),
-                          1e3 * wr_probe_result(sync, "latency_us.p50")),
+                          1e3 * WR_PROBE_RESULT(sync, latency_us.p50)),
              wr_format_ns(b, sizeof(b),
-                          1e3 * wr_probe_result(sync, "latency_us.p99")));
+                          1e3 * WR_PROBE_RESULT(sync, latency_us.p99)));
 }
 
 void wr_probe_words(struct wr_doc_section *s, const struct wr_cases *c)
@@ -250,17 +250,19 @@ void wr_probe_words(struct wr_doc_section *s, const struct wr_cases *c)
 
 /* --- the top of the page --- */
 
+#define AT(member) offsetof(struct wr_probe_run_values, member)
+
 /* The test of all records of an operation with the highest rate. */
 static const struct wr_case *best_of(const struct wr_cases *c, const char *op,
-                                     const char *rate)
+                                     size_t rate)
 {
     const struct wr_case *best = NULL;
     double most = 0;
 
     for (size_t k = 0; k < c->count; k++) {
-        double v = strcmp(wr_get_text(c->v[k].json, "op"), op)
+        double v = strcmp(wr_probe_test_of(&c->v[k])->op, op)
                        ? NAN
-                       : wr_case_median(&c->v[k], rate);
+                       : wr_number_at(c->v[k].median, rate);
 
         if (v > most)
             best = &c->v[k];
@@ -272,8 +274,8 @@ static const struct wr_case *best_of(const struct wr_cases *c, const char *op,
 static size_t say_bandwidth(struct wr_doc *d, const struct wr_cases *c,
                             size_t room)
 {
-    const struct wr_case *in = best_of(c, "read", "bytes_per_s");
-    const struct wr_case *out = best_of(c, "write", "bytes_per_s");
+    const struct wr_case *in = best_of(c, "read", AT(bytes_per_s));
+    const struct wr_case *out = best_of(c, "write", AT(bytes_per_s));
     char read[32] = "", write[32] = "";
     char in_name[WR_VIEW_NAME] = "", out_name[WR_VIEW_NAME] = "";
 
@@ -282,10 +284,10 @@ static size_t say_bandwidth(struct wr_doc *d, const struct wr_cases *c,
     if (out)
         wr_probe_name(c, (size_t)(out - c->v), out_name);
     if (in)
-        wr_say_number(wr_case_median(in, "bytes_per_s") / MB, read,
+        wr_say_number(wr_probe_median(in)->bytes_per_s / MB, read,
                       sizeof(read));
     if (out)
-        wr_say_number(wr_case_median(out, "bytes_per_s") / MB, write,
+        wr_say_number(wr_probe_median(out)->bytes_per_s / MB, write,
                       sizeof(write));
     if (in)
         wr_doc_headline(d, "fastest read", "%s MB/s", read);
@@ -305,7 +307,7 @@ static size_t say_bandwidth(struct wr_doc *d, const struct wr_cases *c,
 
 void wr_probe_say(struct wr_doc *d, const struct wr_cases *c, size_t room)
 {
-    const struct wr_case *files = best_of(c, "files", "ops_per_s");
+    const struct wr_case *files = best_of(c, "files", AT(ops_per_s));
     struct probe_words w = {.c = c, .d = d};
     char rate[32];
 

@@ -8,59 +8,49 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "record/view_say.h"
 #include "result/get.h"
 #include "result/stats.h"
-#include "record/view_say.h"
 
 #define MB         1e6
 #define POINTS_MAX 256 /* saturation points of a record; no probe has more */
 
+#define AT(member) offsetof(struct wr_probe_run_values, latency_us.member)
 const struct wr_probe_percentile wr_probe_percentiles[WR_PROBE_PERCENTILES] = {
-    {"latency_us.p50", "p50"},     {"latency_us.p95", "p95"},
-    {"latency_us.p99", "p99"},     {"latency_us.p999", "p99.9"},
-    {"latency_us.max", "longest"},
+    {AT(p50), "p50"},    {AT(p95), "p95"},     {AT(p99), "p99"},
+    {AT(p999), "p99.9"}, {AT(max), "longest"},
 };
+#undef AT
 
 char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf)
 {
     snprintf(buf, WR_VIEW_NAME, "%s%s%s",
              c->record_count > 1 ? c->records[c->v[k].record].label : "",
-             c->record_count > 1 ? ": " : "",
-             wr_get_text(c->v[k].json, "name"));
+             c->record_count > 1 ? ": " : "", wr_probe_test_of(&c->v[k])->name);
     return buf;
 }
 
-char *wr_probe_block(const json_t *test, char *buf, size_t cap)
+char *wr_probe_block(double bytes, char *buf, size_t cap)
 {
-    double block = wr_get_number(test, "block");
-
-    if (block > 0)
-        return wr_format_binary(buf, cap, block);
+    if (bytes > 0)
+        return wr_format_binary(buf, cap, bytes);
     snprintf(buf, cap, "mix of sizes");
     return buf;
 }
 
 /* --- tests --- */
 
-enum wr_probe_kind wr_probe_kind_of(const json_t *test)
+enum wr_probe_kind wr_probe_kind_of(const struct wr_case *row)
 {
-    const char *op = wr_get_text(test, "op");
+    const struct wr_probe_test_values *v = wr_probe_test_of(row);
 
-    if (!strcmp(op, "files") || !strcmp(op, "create"))
+    if (!strcmp(v->op, "files") || !strcmp(v->op, "create"))
         return WR_PROBE_KIND_FILES;
-    if (!strcmp(op, "sync"))
+    if (!strcmp(v->op, "sync"))
         return WR_PROBE_KIND_SYNC;
-    if (strcmp(wr_get_text(test, "pattern"), "random"))
+    if (strcmp(v->pattern, "random"))
         return WR_PROBE_KIND_SEQ;
-    return wr_get_number(test, "block") > 0 ? WR_PROBE_KIND_RANDOM
-                                            : WR_PROBE_KIND_MIX;
-}
-
-double wr_probe_result(const struct wr_case *row, const char *path)
-{
-    double v = wr_get_number(wr_get_object(row->json, "result"), path);
-
-    return isnan(v) ? wr_case_median(row, path) : v;
+    return v->block > 0 ? WR_PROBE_KIND_RANDOM : WR_PROBE_KIND_MIX;
 }
 
 /* What the tests of one kind may differ in. */
@@ -75,71 +65,6 @@ enum {
     FILE_TESTS = RECORD << 2,
     SYNCS = RECORD << 3,
 };
-
-const struct wr_column wr_probe_test_columns[] = {
-    {.head = "record",
-     .help = "of several records",
-     .side = '<',
-     .only = RECORD},
-    {.head = "op", .help = "what is done", .side = '<', .only = 1u << OP},
-    {.head = "size",
-     .help = "bytes of one request",
-     .side = '<',
-     .only = 1u << BLOCK},
-    {.head = "access",
-     .help = "past the page cache (direct) or through it (buffered)",
-     .side = '<',
-     .only = 1u << ACCESS},
-    {.head = "workers",
-     .help = "threads (--threads)",
-     .side = '>',
-     .only = 1u << WORKERS},
-    {.head = "depth",
-     .help = "requests in flight; 4x8: 8 for each of 4 threads",
-     .side = '>',
-     .only = 1u << DEPTH},
-    {.head = "files/s",
-     .help = "files per second, median of the passes",
-     .side = '>',
-     .only = FILE_TESTS},
-    {.head = "syncs/s",
-     .help = "writes and syncs per second, median of the passes",
-     .side = '>',
-     .only = SYNCS},
-    {.head = "MB/s",
-     .help = "bytes per second, 10^6, median of the passes",
-     .side = '>',
-     .only = RANGES},
-    {.head = "IOPS",
-     .help = "requests per second, median of the passes",
-     .side = '+',
-     .only = RANGES},
-    {.head = "+-",
-     .help = "half of the passes are within this of the median",
-     .side = '>'},
-    {.head = "MB/s", .side = '>', .only = FILE_TESTS},
-    {.head = "p50",
-     .help = "latency: half of all requests (files) take no longer",
-     .side = '>'},
-    {.head = "p95", .help = "95 % take no longer", .side = '+'},
-    {.head = "p99", .help = "99 % take no longer", .side = '>'},
-    {.head = "p99.9", .help = "99.9 % take no longer", .side = '+'},
-    {.head = "open",
-     .help = "median time to open or create a file",
-     .side = '>',
-     .only = FILE_TESTS},
-    {.head = "data",
-     .help = "... to read or write its data",
-     .side = '>',
-     .only = FILE_TESTS},
-    {.head = "close",
-     .help = "... to close it",
-     .side = '>',
-     .only = FILE_TESTS},
-    {.head = "CPU s/GB",
-     .help = "CPU seconds per 10^9 bytes; on wide terminals",
-     .side = '+'},
-    {.head = NULL}};
 
 /* Three digits and a unit: "4.21us", "118us", "12.3ms". */
 static void time_cell(struct wr_doc_table *t, double us)
@@ -170,10 +95,11 @@ static void rate_cell(struct wr_doc_table *t, double mb)
 }
 
 /* Half of the passes are within so much of the median, in percent. */
-static double spread_of(const struct wr_case *row)
+static double spread_of(const struct wr_row *r)
 {
     double v[WR_CASE_RUNS_MAX], off[WR_CASE_RUNS_MAX], median;
-    size_t n = wr_case_values(row, "ops_per_s", v);
+    size_t n = wr_case_numbers(
+        r->row, offsetof(struct wr_probe_run_values, ops_per_s), v);
 
     median = wr_stats_median(v, n);
     for (size_t i = 0; i < n; i++)
@@ -181,26 +107,167 @@ static double spread_of(const struct wr_case *row)
     return n > 1 ? 100 * wr_stats_median(off, n) / median : NAN;
 }
 
-static char *field_text(const json_t *test, unsigned f, char *buf, size_t cap)
+static const char *access_of(bool direct)
 {
-    double workers = wr_get_number(test, "workers");
+    return direct ? "direct" : "buffered";
+}
+
+static char *field_text(const struct wr_case *row, unsigned f, char *buf,
+                        size_t cap)
+{
+    const struct wr_probe_test_values *v = wr_probe_test_of(row);
 
     if (f == OP)
-        snprintf(buf, cap, "%s",
-                 strcmp(wr_get_text(test, "op"), "files")
-                     ? wr_get_text(test, "op")
-                     : "read");
+        snprintf(buf, cap, "%s", strcmp(v->op, "files") ? v->op : "read");
     else if (f == BLOCK)
-        wr_probe_block(test, buf, cap);
+        wr_probe_block(v->block, buf, cap);
     else if (f == ACCESS)
-        snprintf(buf, cap, "%s",
-                 wr_get_true(test, "direct") ? "direct" : "buffered");
-    else if (f == DEPTH && workers > 1) /* of so many workers each */
-        snprintf(buf, cap, "%.0fx%.0f", workers, wr_get_number(test, "depth"));
+        snprintf(buf, cap, "%s", access_of(v->direct));
+    else if (f == DEPTH && v->workers > 1) /* of so many workers each */
+        snprintf(buf, cap, "%.0fx%.0f", v->workers, v->depth);
     else
-        wr_get_shown(json_object_get(test, fields[f]), buf, cap);
+        wr_get_shown(json_object_get(row->json, fields[f]), buf, cap);
     return buf;
 }
+
+static const char *field_cell(const struct wr_column *c, const struct wr_row *r,
+                              char *buf, size_t cap)
+{
+    unsigned f = 0;
+
+    while (c->only != 1u << f)
+        f++;
+    return field_text(r->row, f, buf, cap);
+}
+
+static void mb_cell(struct wr_doc_table *t, const struct wr_column *c,
+                    const struct wr_row *r)
+{
+    rate_cell(t, WR_PROBE_RESULT(r->row, bytes_per_s) / MB);
+}
+
+static void ops_cell(struct wr_doc_table *t, const struct wr_column *c,
+                     const struct wr_row *r)
+{
+    double ops = WR_PROBE_RESULT(r->row, ops_per_s);
+
+    wr_doc_number(t, ops, ops < 99.5 ? 1 : 0);
+}
+
+/* A time of WR_PROBE_STEPS, which lie alike in results and in runs. */
+static void step_cell(struct wr_doc_table *t, const struct wr_column *c,
+                      const struct wr_row *r)
+{
+    size_t in_run = c->at -
+                    offsetof(struct wr_probe_test_values, result.latency_us) +
+                    offsetof(struct wr_probe_run_values, latency_us);
+
+    time_cell(t, wr_known_or(wr_number_at(r->row->values, c->at),
+                             wr_number_at(r->row->median, in_run)));
+}
+
+static void cpu_cell(struct wr_doc_table *t, const struct wr_column *c,
+                     const struct wr_row *r)
+{
+    double cpu = wr_probe_test_of(r->row)->result.cpu_s_per_gb;
+
+    wr_doc_number(t, cpu, cpu < 1 ? 3 : 2);
+}
+
+static const char *name_cell(const struct wr_column *c, const struct wr_row *r,
+                             char *buf, size_t cap)
+{
+    return wr_probe_name(r->c, r->k, buf);
+}
+
+#define STEP(member)                                                           \
+    WR_COLUMN(CASE, wr_probe_test_vals, struct wr_probe_test_values,           \
+              result.member),                                                  \
+        .cell = step_cell
+#define RUN(member)                                                            \
+    WR_COLUMN(RUN, wr_probe_run_vals, struct wr_probe_run_values, member)
+
+const struct wr_column wr_probe_test_columns[] = {
+    {.head = "record",
+     .help = "of several records",
+     .side = '<',
+     .only = RECORD,
+     .text = wr_cell_record},
+    {.head = "op",
+     .help = "what is done",
+     .side = '<',
+     .only = 1u << OP,
+     .text = field_cell},
+    {.head = "size",
+     .help = "bytes of one request",
+     .side = '<',
+     .only = 1u << BLOCK,
+     .text = field_cell},
+    {.head = "access",
+     .help = "past the page cache (direct) or through it (buffered)",
+     .side = '<',
+     .only = 1u << ACCESS,
+     .text = field_cell},
+    {.head = "workers",
+     .help = "threads (--threads)",
+     .side = '>',
+     .only = 1u << WORKERS,
+     .text = field_cell},
+    {.head = "depth",
+     .help = "requests in flight; 4x8: 8 for each of 4 threads",
+     .side = '>',
+     .only = 1u << DEPTH,
+     .text = field_cell},
+    {.head = "files/s",
+     .help = "files per second, median of the passes",
+     .side = '>',
+     .only = FILE_TESTS,
+     .cell = ops_cell},
+    {.head = "syncs/s",
+     .help = "writes and syncs per second, median of the passes",
+     .side = '>',
+     .only = SYNCS,
+     .cell = ops_cell},
+    {.head = "MB/s",
+     .help = "bytes per second, 10^6, median of the passes",
+     .side = '>',
+     .only = RANGES,
+     .cell = mb_cell},
+    {.head = "IOPS",
+     .help = "requests per second, median of the passes",
+     .side = '+',
+     .only = RANGES,
+     .cell = ops_cell},
+    {.head = "+-",
+     .help = "half of the passes are within this of the median",
+     .side = '>',
+     .number = spread_of,
+     .show = WR_SHOW_PERCENT},
+    {.head = "MB/s", .side = '>', .only = FILE_TESTS, .cell = mb_cell},
+    {.side = '>', STEP(latency_us.p50)},
+    {.side = '+', STEP(latency_us.p95)},
+    {.side = '>', STEP(latency_us.p99)},
+    {.side = '+', STEP(latency_us.p999)},
+    {.head = "open",
+     .help = "median time to open or create a file",
+     .side = '>',
+     .only = FILE_TESTS,
+     STEP(open_us.p50)},
+    {.head = "data",
+     .help = "... to read or write its data",
+     .side = '>',
+     .only = FILE_TESTS,
+     STEP(transfer_us.p50)},
+    {.head = "close",
+     .help = "... to close it",
+     .side = '>',
+     .only = FILE_TESTS,
+     STEP(close_us.p50)},
+    {.head = "CPU s/GB",
+     .help = "CPU seconds per 10^9 bytes; on wide terminals",
+     .side = '+',
+     .cell = cpu_cell},
+    {.head = NULL}};
 
 /* The tests of one kind that were run. */
 struct kind_of_tests {
@@ -212,9 +279,10 @@ struct kind_of_tests {
 
 static bool is_in(const struct kind_of_tests *g, size_t k)
 {
-    const json_t *test = g->c->v[k].json;
+    const struct wr_case *row = &g->c->v[k];
 
-    return wr_probe_kind_of(test) == g->kind && wr_get_object(test, "result");
+    return wr_probe_kind_of(row) == g->kind &&
+           wr_get_object(row->json, "result");
 }
 
 static void look_at(struct kind_of_tests *g)
@@ -251,11 +319,11 @@ static char *title_of(const struct kind_of_tests *g, char *buf, size_t cap)
         [WR_PROBE_KIND_FILES] = "Small files: open, read or write, close",
         [WR_PROBE_KIND_SYNC] = "A write of 4 KiB, then a sync",
     };
-    const json_t *test = g->c->v[g->first].json;
+    const struct wr_case *test = &g->c->v[g->first];
     char text[64], alike[256] = "";
 
     for (unsigned f = BLOCK; f < FIELDS && g->kind <= WR_PROBE_KIND_MIX; f++) {
-        bool one = wr_get_number(test, "workers") == 1;
+        bool one = wr_probe_test_of(test)->workers == 1;
 
         if ((g->differ | g->shown) >> f & 1 ||
             (f == BLOCK && g->kind == WR_PROBE_KIND_MIX))
@@ -271,37 +339,6 @@ static char *title_of(const struct kind_of_tests *g, char *buf, size_t cap)
     return buf;
 }
 
-static void add_test(struct wr_doc_table *t, const struct kind_of_tests *g,
-                     const struct wr_case *row)
-{
-    static const char *const quantiles[] = {"latency_us.p50", "latency_us.p95",
-                                            "latency_us.p99",
-                                            "latency_us.p999"};
-    static const char *const steps[] = {"open_us.p50", "transfer_us.p50",
-                                        "close_us.p50"};
-    double ops = wr_probe_result(row, "ops_per_s"), cpu;
-    double mb = wr_probe_result(row, "bytes_per_s") / MB;
-    char text[64];
-
-    if (g->shown & RECORD)
-        wr_doc_cell(t, "%s", g->c->records[row->record].label);
-    for (unsigned f = 0; f < FIELDS; f++)
-        if (g->shown >> f & 1)
-            wr_doc_cell(t, "%s", field_text(row->json, f, text, sizeof(text)));
-    if (g->kind <= WR_PROBE_KIND_MIX)
-        rate_cell(t, mb);
-    wr_doc_number(t, ops, ops < 99.5 ? 1 : 0);
-    wr_doc_percent(t, spread_of(row), 0);
-    if (g->kind == WR_PROBE_KIND_FILES)
-        rate_cell(t, mb);
-    for (size_t i = 0; i < WR_ARRAY_LEN(quantiles); i++)
-        time_cell(t, wr_probe_result(row, quantiles[i]));
-    for (size_t i = 0; i < 3 && g->kind == WR_PROBE_KIND_FILES; i++)
-        time_cell(t, wr_probe_result(row, steps[i]));
-    cpu = wr_get_number(row->json, "result.cpu_s_per_gb");
-    wr_doc_number(t, cpu, cpu < 1 ? 3 : 2);
-}
-
 void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c)
 {
     char title[WR_VIEW_NAME];
@@ -309,18 +346,20 @@ void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c)
     for (unsigned kind = 0; kind < WR_PROBE_KINDS; kind++) {
         struct kind_of_tests g = {.c = c, .kind = (enum wr_probe_kind)kind};
         struct wr_doc_table *t;
+        unsigned shown;
 
         look_at(&g);
         if (!g.count)
             continue;
+        shown = g.shown | (kind == WR_PROBE_KIND_FILES  ? FILE_TESTS
+                           : kind == WR_PROBE_KIND_SYNC ? SYNCS
+                                                        : RANGES);
         t = wr_doc_table_of(s, title_of(&g, title, sizeof(title)),
-                            wr_probe_test_columns,
-                            g.shown | (kind == WR_PROBE_KIND_FILES  ? FILE_TESTS
-                                       : kind == WR_PROBE_KIND_SYNC ? SYNCS
-                                                                    : RANGES));
+                            wr_probe_test_columns, shown);
         for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++)
             if (is_in(&g, k))
-                add_test(t, &g, &c->v[k]);
+                wr_cells(t, wr_probe_test_columns, shown,
+                         &(struct wr_row){c, k, 0, &c->v[k], NULL});
     }
     wr_view_cut(s, "tests", c->count + c->left_out);
 }
@@ -330,7 +369,7 @@ void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c)
     const char *last = "";
 
     for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
-        const char *why = wr_get_text(c->v[k].json, "skipped");
+        const char *why = wr_probe_test_of(&c->v[k])->skipped;
         char name[WR_VIEW_NAME], others[32] = "";
         size_t more = 0;
 
@@ -338,7 +377,7 @@ void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c)
             continue;
         last = why;
         for (size_t i = k + 1; i < c->count; i++)
-            more += !strcmp(wr_get_text(c->v[i].json, "skipped"), why);
+            more += !strcmp(wr_probe_test_of(&c->v[i])->skipped, why);
         if (more)
             snprintf(others, sizeof(others), " and %zu more", more);
         wr_doc_note(s, true, "Not run: %s%s: %s%s", wr_probe_name(c, k, name),
@@ -353,48 +392,37 @@ void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c)
 const struct wr_column wr_probe_pass_columns[] = {
     {.head = "test",
      .help = "operation, block size, depth, with the page cache or without",
-     .side = '<'},
-    {.head = "pass", .help = "number of the pass", .side = '>'},
-    {.head = "began s",
-     .help = "when it began, on the time axis of the charts",
-     .side = '>'},
-    {.head = "seconds", .help = "how long it took", .side = '>'},
-    {.head = "MB/s", .help = "bytes per second, 10^6", .side = '>'},
-    {.head = "per second", .help = "requests, files or syncs", .side = '>'},
+     .side = '<',
+     .text = name_cell},
+    {.head = "pass",
+     .help = "number of the pass",
+     .side = '>',
+     .number = wr_cell_place},
+    {.side = '>', RUN(start_s)},
+    {.side = '>', RUN(seconds)},
+    {.side = '>', RUN(bytes_per_s)},
+    {.side = '>', RUN(ops_per_s)},
     {.head = "p50 us",
      .help = "time of a request in microseconds; p99: percentile",
-     .side = '>'},
-    {.head = "p99 us", .side = '>'},
-    {.head = "in cache %",
-     .help = "part of the data in the page cache before the pass",
-     .side = '>'},
+     .side = '>',
+     RUN(latency_us.p50)},
+    {.head = "p99 us", .help = "", .side = '>', RUN(latency_us.p99)},
+    {.side = '>', RUN(resident)},
     {.head = NULL}};
 
 void wr_probe_pass_table(struct wr_doc_section *s, const struct wr_cases *c)
 {
     struct wr_doc_table *t = wr_doc_table_of(s, "Passes", wr_probe_pass_columns,
                                              0);
-    char name[WR_VIEW_NAME];
     size_t rows = 0;
 
     wr_doc_fold(t);
     for (size_t k = 0; k < c->count; k++)
-        for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
-            const json_t *run = wr_case_run(&c->v[k], i);
-            double resident = wr_get_number(run, "resident");
-
-            if (rows++ >= WR_VIEW_ROWS)
-                continue;
-            wr_doc_cell(t, "%s", wr_probe_name(c, k, name));
-            wr_doc_number(t, (double)(i + 1), 0);
-            wr_doc_number(t, wr_get_number(run, "start_s"), 1);
-            wr_doc_number(t, wr_get_number(run, "seconds"), 3);
-            wr_doc_number(t, wr_get_number(run, "bytes_per_s") / MB, 1);
-            wr_doc_number(t, wr_get_number(run, "ops_per_s"), 1);
-            wr_doc_number(t, wr_get_number(run, "latency_us.p50"), 1);
-            wr_doc_number(t, wr_get_number(run, "latency_us.p99"), 1);
-            wr_doc_number(t, resident >= 0 ? 100 * resident : NAN, 1);
-        }
+        for (size_t i = 0; i < c->v[k].list.count; i++)
+            if (rows++ < WR_VIEW_ROWS)
+                wr_cells(t, wr_probe_pass_columns, 0,
+                         &(struct wr_row){c, k, i, &c->v[k],
+                                          wr_list_at(&c->v[k].list, i)});
     wr_view_cut(s, "passes", rows);
 }
 
@@ -442,8 +470,10 @@ void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
                 wr_doc_cell(t, "%s", c->records[r].label);
             wr_doc_cell(t, "%s %s", wr_get_text(o, "pattern"),
                         wr_get_text(o, "op"));
-            wr_doc_cell(t, "%s", wr_probe_block(o, text, sizeof(text)));
-            wr_doc_cell(t, "%s", field_text(o, ACCESS, text, sizeof(text)));
+            wr_doc_cell(
+                t, "%s",
+                wr_probe_block(wr_get_number(o, "block"), text, sizeof(text)));
+            wr_doc_cell(t, "%s", access_of(wr_get_true(o, "direct")));
             wr_doc_number(t, wr_get_number(o, "workers"), 0);
             wr_doc_shown(t, depth, "%s%.0f",
                          wr_get_true(o, "reached") ? "" : ">= ", depth);

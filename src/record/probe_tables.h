@@ -4,19 +4,22 @@
 #define WR_RECORD_PROBE_TABLES_H
 
 #include "record/view.h"
+#include "result/probe.h"
 
 #define WR_PROBE_PERCENTILES 5
 
-/* Of the latency: where they stand in a run, and what they are called. */
+/* Of the latency: where they stand in the values of a run, and what they are
+ * called. */
 extern const struct wr_probe_percentile {
-    const char *key, *name;
+    size_t at;
+    const char *name;
 } wr_probe_percentiles[WR_PROBE_PERCENTILES];
 
 /* "run-a: random read 4 KiB, depth 32, direct" into buf (WR_VIEW_NAME). */
 char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf);
 
 /* The block of a test: "4 KiB", or "mix of sizes". */
-char *wr_probe_block(const json_t *test, char *buf, size_t cap);
+char *wr_probe_block(double bytes, char *buf, size_t cap);
 
 /* What the columns of the tables mean; the first of tests and depths is one of
  * reports alone. */
@@ -34,11 +37,7 @@ enum wr_probe_kind {
 };
 
 /* Tests that belong together: one table each. */
-enum wr_probe_kind wr_probe_kind_of(const json_t *test);
-
-/* A number of the result of a test: of all passes together where the record
- * has it ("latency_us.p50"), else the median of the passes. */
-double wr_probe_result(const struct wr_case *row, const char *path);
+enum wr_probe_kind wr_probe_kind_of(const struct wr_case *row);
 
 /* A row a test, a row a pass, and the depths that suffice. */
 void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c);

@@ -21,12 +21,14 @@
 #define NOT_COLD   0.01 /* more in the page cache is not cold */
 #define POINTS_MAX 256  /* saturation points of a record; no probe has more */
 
-static const char *const keys[] = {"op",      "pattern", "block", "depth",
-                                   "workers", "direct",  NULL};
-
-static bool is(const struct wr_case *row, const char *key, const char *value)
+static bool is_op(const struct wr_case *row, const char *op)
 {
-    return !strcmp(wr_get_text(row->json, key), value);
+    return !strcmp(wr_probe_test_of(row)->op, op);
+}
+
+static bool is_pattern(const struct wr_case *row, const char *pattern)
+{
+    return !strcmp(wr_probe_test_of(row)->pattern, pattern);
 }
 
 static const char *record_of(const struct wr_cases *c, size_t k)
@@ -49,23 +51,22 @@ static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
 
     for (size_t k = 0; k < c->count; k++)
         if (wanted(&c->v[k]))
-            wr_pivot_add(&p, record_of(c, k), wr_get_text(c->v[k].json, "name"),
+            wr_pivot_add(&p, record_of(c, k), wr_probe_test_of(&c->v[k])->name,
                          NAN,
-                         files ? wr_case_median(&c->v[k], "ops_per_s")
-                               : wr_case_median(&c->v[k], "bytes_per_s") / MB);
+                         files ? wr_probe_median(&c->v[k])->ops_per_s
+                               : wr_probe_median(&c->v[k])->bytes_per_s / MB);
     wr_pivot_draw(&p, d, s, &spec);
 }
 
 static bool is_sequential(const struct wr_case *row)
 {
-    return is(row, "pattern", "sequential") &&
-           (is(row, "op", "read") || is(row, "op", "write"));
+    return is_pattern(row, "sequential") &&
+           (is_op(row, "read") || is_op(row, "write"));
 }
 
 static bool is_small(const struct wr_case *row)
 {
-    return is(row, "op", "files") || is(row, "op", "create") ||
-           is(row, "op", "sync");
+    return is_op(row, "files") || is_op(row, "create") || is_op(row, "sync");
 }
 
 /* Whether the record names this test as the one where more depth gained
@@ -79,9 +80,8 @@ static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
         const json_t *o = json_array_get(list, i);
         bool same = wr_get_true(o, "reached");
 
-        for (size_t k = 0; keys[k]; k++) {
-            const json_t *a = wr_get(o, keys[k]),
-                         *b = wr_get(row->json, keys[k]);
+        for (const char *const *k = wr_probe_spec.keys; *k; k++) {
+            const json_t *a = wr_get(o, *k), *b = wr_get(row->json, *k);
 
             same &= a && b && json_equal(a, b);
         }
@@ -94,18 +94,18 @@ static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
 /* "4 KiB, direct, 8 workers" of a random read by depth; "" of other tests. */
 static char *depth_kind(const struct wr_case *row, char *buf, size_t cap)
 {
-    double workers = wr_get_number(row->json, "workers");
+    double workers = wr_probe_test_of(row)->workers;
     char block[32], many[32] = "";
 
     *buf = '\0';
-    if (!is(row, "op", "read") || !is(row, "pattern", "random") ||
-        !(wr_get_number(row->json, "depth") > 0))
+    if (!is_op(row, "read") || !is_pattern(row, "random") ||
+        !(wr_probe_test_of(row)->depth > 0))
         return buf;
     if (workers > 1)
         snprintf(many, sizeof(many), ", %.0f workers", fmin(workers, 1e9));
     snprintf(buf, cap, "%s%s%s",
-             wr_probe_block(row->json, block, sizeof(block)),
-             wr_get_true(row->json, "direct") ? ", direct" : "", many);
+             wr_probe_block(wr_probe_test_of(row)->block, block, sizeof(block)),
+             wr_probe_test_of(row)->direct ? ", direct" : "", many);
     return buf;
 }
 
@@ -129,15 +129,15 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
                      : "requests");
     for (size_t k = 0; k < c->count; k++) {
         const struct wr_case *row = &c->v[k];
-        double depth = wr_get_number(row->json, "depth");
+        double depth = wr_probe_test_of(row)->depth;
 
         if (!*depth_kind(row, kind, sizeof(kind)) ||
             (only && strcmp(only, kind)))
             continue;
         snprintf(at, sizeof(at), "%.0f", depth);
         wr_pivot_add(&p, only ? record_of(c, k) : kind, at, depth,
-                     bytes ? wr_case_median(row, "bytes_per_s") / MB
-                           : wr_case_median(row, "ops_per_s"));
+                     bytes ? wr_probe_median(row)->bytes_per_s / MB
+                           : wr_probe_median(row)->ops_per_s);
         if (!is_saturation(c, row))
             continue;
         wr_pivot_mark(&p);
@@ -189,16 +189,16 @@ static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
 
     for (size_t r = 0; r < (apart ? c->record_count : 1); r++) {
         for (size_t k = 0; k < c->count; k++) {
-            const char *test = wr_get_text(c->v[k].json, "name");
+            const char *test = wr_probe_test_of(&c->v[k])->name;
 
             for (size_t i = 0; apart && i < WR_PROBE_PERCENTILES; i++)
                 if (c->v[k].record == r)
-                    wr_pivot_add(
-                        &p, wr_probe_percentiles[i].name, test, NAN,
-                        wr_case_median(&c->v[k], wr_probe_percentiles[i].key));
+                    wr_pivot_add(&p, wr_probe_percentiles[i].name, test, NAN,
+                                 wr_number_at(c->v[k].median,
+                                              wr_probe_percentiles[i].at));
             if (!apart)
                 wr_pivot_add(&p, record_of(c, k), test, NAN,
-                             wr_case_median(&c->v[k], "latency_us.p99"));
+                             wr_probe_median(&c->v[k])->latency_us.p99);
         }
         snprintf(title, sizeof(title), "Latency%s%s%s",
                  apart ? "" : ", 99th percentile",
@@ -212,11 +212,14 @@ static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
 static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
                         const struct wr_cases *c)
 {
+#define AT(step) offsetof(struct wr_probe_run_values, step.p50)
     static const struct {
-        const char *path, *name;
-    } parts[] = {{"open_us.p50", "open"},
-                 {"transfer_us.p50", "read or write"},
-                 {"close_us.p50", "close"}};
+        size_t at;
+        const char *name;
+    } parts[] = {{AT(open_us), "open"},
+                 {AT(transfer_us), "read or write"},
+                 {AT(close_us), "close"}};
+#undef AT
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_STACKED,
         .title = "Where the time of a small file goes",
@@ -227,9 +230,9 @@ static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
 
     for (size_t k = 0; k < c->count; k++)
         for (size_t i = 0; i < WR_ARRAY_LEN(parts); i++)
-            if (is(&c->v[k], "op", "files") || is(&c->v[k], "op", "create"))
+            if (is_op(&c->v[k], "files") || is_op(&c->v[k], "create"))
                 wr_pivot_add(&p, parts[i].name, wr_probe_name(c, k, name), NAN,
-                             wr_case_median(&c->v[k], parts[i].path));
+                             wr_number_at(c->v[k].median, parts[i].at));
     wr_pivot_draw(&p, d, s, &spec);
 }
 
@@ -249,16 +252,15 @@ static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
 
     for (size_t r = 0; r < c->record_count && r < APART_MAX; r++) {
         for (size_t k = 0; k < c->count; k++) {
-            double median = wr_case_median(&c->v[k], "ops_per_s");
+            double median = wr_probe_median(&c->v[k])->ops_per_s;
 
-            if (c->v[k].record != r || wr_case_runs(&c->v[k]) < 2)
+            if (c->v[k].record != r || c->v[k].list.count < 2)
                 continue;
-            for (size_t i = 0; i < wr_case_runs(&c->v[k]); i++) {
+            for (size_t i = 0; i < c->v[k].list.count; i++) {
                 snprintf(pass, sizeof(pass), "pass %zu", i + 1);
-                wr_pivot_add(
-                    &p, pass, wr_get_text(c->v[k].json, "name"), NAN,
-                    100 * wr_get_number(wr_case_run(&c->v[k], i), "ops_per_s") /
-                        median);
+                wr_pivot_add(&p, pass, wr_probe_test_of(&c->v[k])->name, NAN,
+                             100 * wr_probe_run_of(&c->v[k], i)->ops_per_s /
+                                 median);
             }
         }
         snprintf(title, sizeof(title), "Passes side by side%s%s",
@@ -327,14 +329,12 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
     }
 }
 
-static const struct wr_cases_spec spec = {.rows = "tests", .keys = keys};
-
 static void probe_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
     struct wr_cases c;
 
-    wr_cases_init(&c, r, n, &spec);
+    wr_cases_init(&c, r, n, &wr_probe_spec);
     wr_probe_say(d, &c, room);
     wr_cases_done(&c);
 }
@@ -345,7 +345,7 @@ static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
     struct wr_doc_section *s = wr_view_section(d, "Storage probe", r, n);
     struct wr_cases c;
 
-    wr_cases_init(&c, r, n, &spec);
+    wr_cases_init(&c, r, n, &wr_probe_spec);
     if (c.failed)
         wr_doc_fail(d);
     describe(s, r, n);
@@ -375,7 +375,7 @@ static bool has_read(const struct wr_cases *c)
 {
     for (size_t k = 0; k < c->count; k++)
         if (wr_get_object(c->v[k].json, "result") &&
-            (is(&c->v[k], "op", "read") || is(&c->v[k], "op", "files")))
+            (is_op(&c->v[k], "read") || is_op(&c->v[k], "files")))
             return true;
     return false;
 }
@@ -385,7 +385,7 @@ static void probe_result(struct wr_doc *d, const struct wr_view_record *r)
     struct wr_doc_section *s = wr_doc_section(d, "");
     struct wr_cases c;
 
-    wr_cases_init(&c, r, 1, &spec);
+    wr_cases_init(&c, r, 1, &wr_probe_spec);
     wr_doc_fact(s, "Engine", "%s", wr_get_text(r->json, "engine"));
     wr_view_starved(s, r, 1);
     if (has_read(&c))

@@ -13,13 +13,14 @@
 #include "result/bench.h"
 #include "result/ckpt.h"
 #include "result/get.h"
+#include "result/probe.h"
 #include "result/stats.h"
 
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
-const struct wr_cases_spec *const wr_cases_specs[] = {&wr_bench_spec,
-                                                      &wr_ckpt_spec, NULL};
+const struct wr_cases_spec *const wr_cases_specs[] = {
+    &wr_bench_spec, &wr_ckpt_spec, &wr_probe_spec, NULL};
 
 /* --- the values of a record --- */
 

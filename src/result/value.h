@@ -168,6 +168,11 @@ static inline const char *wr_text_at(const void *of, size_t at)
     return s ? s : "";
 }
 
+static inline double wr_known_or(double x, double other)
+{
+    return x == x ? x : other;
+}
+
 static inline double wr_number_at(const void *of, size_t at)
 {
     return *(const double *)(const void *)((const char *)of + at);

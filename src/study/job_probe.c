@@ -27,8 +27,8 @@ static const struct wr_probe_test tests[] = {
 static json_t *probe_json(const struct wr_probe_report *rep, bool direct,
                           bool starved)
 {
-    double read = rep->results[0].bytes_per_s;
-    double write = rep->results[1].bytes_per_s;
+    double read = rep->results[0].v.bytes_per_s;
+    double write = rep->results[1].v.bytes_per_s;
 
     return json_pack("{s:f, s:f, s:f, s:f, s:b, s:i}", "value", read / 1e6,
                      "read", read / 1e6, "write", write / 1e6, "resident",

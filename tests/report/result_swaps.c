@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "record/bench_tables.h"
 #include "record/columns.h"
+#include "record/probe_tables.h"
 #include "record/report.h"
 #include "record/result.h"
 #include "record/view_ckpt.h"
@@ -26,7 +27,8 @@
 #include "result/record.h"
 #include "result/schema.h"
 
-#define WIDTH     170
+#define WIDE      170 /* as golden.py has it */
+#define NARROW    50
 #define RANKS     3
 #define TEXTS_MAX 400
 #define TABLES    64
@@ -37,7 +39,9 @@ static const struct {
 } columns[] = {{"cases of bench", wr_bench_case_columns},
                {"runs of bench", wr_bench_run_columns},
                {"ranks of bench", wr_bench_rank_columns},
-               {"ways of saving", wr_ckpt_case_columns}};
+               {"ways of saving", wr_ckpt_case_columns},
+               {"tests of probe", wr_probe_test_columns},
+               {"passes of probe", wr_probe_pass_columns}};
 
 /* All tables of values, from those of commands on. */
 static const struct wr_vals *tables[TABLES];
@@ -188,7 +192,8 @@ static size_t record_count;
 static void print_report(FILE *out, size_t from, size_t count, bool compare)
 {
     static const char *const paths[] = {"a", "b"};
-    const struct wr_doc_text_style style = {.width = WIDTH, .utf8 = true};
+    const struct wr_doc_text_style wide = {.width = WIDE, .utf8 = true};
+    const struct wr_doc_text_style narrow = {.width = NARROW, .utf8 = true};
     struct wr_report_spec spec = {.paths = paths,
                                   .records = records + from,
                                   .count = count,
@@ -201,13 +206,14 @@ static void print_report(FILE *out, size_t from, size_t count, bool compare)
         return;
     if (wr_report(&spec, &d, &c, NULL) < 0)
         die("no report");
-    wr_doc_print_text(d, &style, out);
+    wr_doc_print_text(d, &wide, out);
+    wr_doc_print_text(d, &narrow, out);
     wr_doc_free(d);
 }
 
 static void print_reports(FILE *out)
 {
-    const struct wr_doc_text_style style = {.width = WIDTH, .utf8 = true};
+    const struct wr_doc_text_style style = {.width = WIDE, .utf8 = true};
 
     for (size_t i = 0; i < record_count; i++) {
         if (wr_result_print(records[i], style, out, NULL) < 0)
@@ -285,6 +291,8 @@ static bool is_swap_noticed(char *x, char *y, size_t size)
         die("the tables cannot be changed");
     child = fork();
     if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) /* of sanitizers */
+            _exit(0);
         swap_bytes(x, y, size);
         _exit(is_noticed() ? 1 : 0);
     }
@@ -319,10 +327,9 @@ static const struct part of_value[] = {
     PART(struct wr_val, compared, title),
 };
 static const struct part of_column[] = {
-    ALL(struct wr_column),
-    PART(struct wr_column, head, help),
+    ALL(struct wr_column), PART(struct wr_column, head, help),
     PART(struct wr_column, side, only),
-    PART(struct wr_column, number, show),
+    PART(struct wr_column, number, show), /* all that a cell comes from */
 };
 
 static size_t tried, unnoticed;
@@ -350,7 +357,7 @@ static void try_pair(const char *table, const void *row, size_t step,
 /* Columns that say what they hold, or nothing would be left to call them by. */
 static bool has_head(const struct wr_column *c)
 {
-    return c->head && (c->number || c->text || c->of);
+    return c->head && (c->number || c->text || c->cell || c->of);
 }
 
 /* Whether `t` is `of` or a group of it. */

@@ -19,7 +19,8 @@ import golden
 # Neighbours of a command are compared.
 RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-varied-beside'][1],
-           golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared']]
+           golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared'],
+           *golden.CASES['probe-compared']]
 
 
 def swapped(program):

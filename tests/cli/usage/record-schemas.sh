@@ -11,7 +11,7 @@ try() {
     python3 "$check" "$1" schemas || echo "$2"
 }
 
-for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt; do
+for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt probe; do
     # shellcheck disable=SC2086 # a list of words
     python3 "$make" $kind --distinct | try "${kind%% *}" "$kind"
 done
@@ -22,6 +22,8 @@ weir bench raw -r 2 --batch 4 --epochs 2 --threads auto --cache ram:1MiB --quiet
     --json | try bench 'of tensors'
 mkdir fast slow
 weir ckpt bench fast slow --state small --moments 0 --saves 2 --quiet --json | try ckpt 'of checkpoints'
+mkdir probed
+weir probe probed --quick --seconds 0.02 --quiet --json | try probe 'of storage'
 python3 - <<'END'
 import json
 names = set(json.load(open('schemas'))['$defs'])

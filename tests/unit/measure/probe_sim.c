@@ -43,7 +43,7 @@ static uint64_t do_range(struct sim *s, uint64_t now)
     }
     done = submit(s, rq, now);
     wr_hist_add(s->run->latency, done - now);
-    s->run->bytes += block;
+    s->run->v.bytes += (double)block;
     return done;
 }
 
@@ -58,7 +58,7 @@ static uint64_t do_file(struct sim *s, uint64_t now)
     wr_hist_add(s->run->transfer, done - opened);
     wr_hist_add(s->run->close, 0);
     wr_hist_add(s->run->latency, done - now);
-    s->run->bytes += read.len;
+    s->run->v.bytes += read.len;
     return done;
 }
 
@@ -101,18 +101,18 @@ static void run_test(struct sim *s)
         for (unsigned i = 1; i < slots; i++)
             if (free_at[i] < free_at[k])
                 k = i;
-        if (free_at[k] >= until && s->run->ops >= OPS_MIN)
+        if (free_at[k] >= until && s->run->v.ops >= OPS_MIN)
             break;
         free_at[k] = do_one(s, free_at[k]);
-        s->run->ops++;
+        s->run->v.ops++;
     }
     for (unsigned i = 0; i < slots; i++)
         end = free_at[i] > end ? free_at[i] : end;
     if (s->test->op == WR_PROBE_WRITE) /* a run of writes ends with a sync */
         end = submit(s, (struct wr_device_request){.op = WR_DEVICE_SYNC}, end);
-    s->run->seconds = (double)end / 1e9;
-    s->run->ops_per_s = (double)s->run->ops / s->run->seconds;
-    s->run->bytes_per_s = (double)s->run->bytes / s->run->seconds;
+    s->run->v.seconds = (double)end / 1e9;
+    s->run->v.ops_per_s = s->run->v.ops / s->run->v.seconds;
+    s->run->v.bytes_per_s = s->run->v.bytes / s->run->v.seconds;
 }
 
 void sim_probe(const struct wr_probe_plan *plan,
@@ -142,8 +142,9 @@ void sim_probe(const struct wr_probe_plan *plan,
             abort();
         run_test(&s);
         wr_device_free(s.device);
-        res->ops_per_s = res->ops_min = res->ops_max = s.run->ops_per_s;
-        res->bytes_per_s = s.run->bytes_per_s;
+        res->v.ops_per_s = s.run->v.ops_per_s;
+        res->v.ops_per_s_min = res->v.ops_per_s_max = s.run->v.ops_per_s;
+        res->v.bytes_per_s = s.run->v.bytes_per_s;
     }
 }
 

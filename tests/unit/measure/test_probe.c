@@ -97,28 +97,28 @@ static void check_run(const struct wr_probe_plan *p,
 {
     uint64_t block = t->op == WR_PROBE_SYNC ? 4096 : t->block;
 
-    assert_true(run->ops > 0);
-    assert_true(run->seconds > 0);
+    assert_true(run->v.ops > 0);
+    assert_true(run->v.seconds > 0);
     assert_true(run->start_ns > 0);
-    assert_int_equal(run->latency->count, run->ops);
+    assert_int_equal(run->latency->count, run->v.ops);
     if (block)
-        assert_int_equal(run->bytes, run->ops * block);
-    assert_float_equal(run->ops_per_s, (double)run->ops / run->seconds,
-                       1e-6 * run->ops_per_s);
-    assert_float_equal(run->bytes_per_s, (double)run->bytes / run->seconds,
-                       1e-6 * run->bytes_per_s);
-    assert_true(run->cpu_s >= 0);
+        assert_int_equal(run->v.bytes, run->v.ops * block);
+    assert_float_equal(run->v.ops_per_s, run->v.ops / run->v.seconds,
+                       1e-6 * run->v.ops_per_s);
+    assert_float_equal(run->v.bytes_per_s, run->v.bytes / run->v.seconds,
+                       1e-6 * run->v.bytes_per_s);
+    assert_true(run->v.cpu_s >= 0);
     /* What goes through the page cache is met at most once. */
     if (!t->direct && (t->op == WR_PROBE_READ || t->op == WR_PROBE_WRITE))
-        assert_true(run->bytes <= p->file_bytes);
+        assert_true(run->v.bytes <= p->file_bytes);
     if (t->op == WR_PROBE_FILES || t->op == WR_PROBE_CREATE) {
-        assert_true(run->ops <= p->small_files);
-        if (run->ops == p->small_files)
-            assert_int_equal(run->bytes, small_bytes(p));
+        assert_true(run->v.ops <= p->small_files);
+        if (run->v.ops == p->small_files)
+            assert_int_equal(run->v.bytes, small_bytes(p));
         if (t->depth == 1 && !t->direct) {
-            assert_int_equal(run->open->count, run->ops);
-            assert_int_equal(run->transfer->count, run->ops);
-            assert_int_equal(run->close->count, run->ops);
+            assert_int_equal(run->open->count, run->v.ops);
+            assert_int_equal(run->transfer->count, run->v.ops);
+            assert_int_equal(run->close->count, run->v.ops);
             assert_true(run->open->sum + run->transfer->sum + run->close->sum ==
                         run->latency->sum);
         }
@@ -145,8 +145,8 @@ static void run_everything(struct wr_probe_plan *p)
         assert_int_equal(r.results[i].run_count, p->passes);
         for (unsigned k = 0; k < p->passes; k++)
             check_run(p, &p->tests[i], &r.results[i].runs[k]);
-        assert_true(r.results[i].ops_min <= r.results[i].ops_per_s);
-        assert_true(r.results[i].ops_max >= r.results[i].ops_per_s);
+        assert_true(r.results[i].v.ops_per_s_min <= r.results[i].v.ops_per_s);
+        assert_true(r.results[i].v.ops_per_s_max >= r.results[i].v.ops_per_s);
     }
     wr_probe_report_done(&r);
 }
@@ -225,7 +225,7 @@ static void test_existing_file(void **state)
     p.file = tmpdir_at(t, "mine");
     assert_int_equal(wr_probe(&p, &r, NULL), 0);
     assert_int_equal(r.file_bytes, sizeof(bytes));
-    assert_true(r.results[4].runs[0].bytes <= sizeof(bytes));
+    assert_true(r.results[4].runs[0].v.bytes <= sizeof(bytes));
     wr_probe_report_done(&r);
     now = tmpdir_get(t, "mine", &len);
     assert_int_equal(len, sizeof(bytes));

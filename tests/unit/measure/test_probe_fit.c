@@ -177,7 +177,7 @@ static void test_slow_machine(void **state)
     sim_probe(&plan, p, &rep);
     for (size_t k = 0; k < rep.count; k++)
         if (plan.tests[k].depth > 1)
-            rep.results[k].ops_per_s *= 0.75;
+            rep.results[k].v.ops_per_s *= 0.75;
     assert_int_equal(wr_probe_fit(&plan, &rep, &f, NULL), 0);
     assert_int_equal(f.seek_points, 0);
     assert_in_range(f.channels, 22, 26);
@@ -211,7 +211,8 @@ static void test_acts_alike(void **state)
             snprintf(name, sizeof(name), "%s, test %zu (op %d, %u KiB, %u)",
                      p->name, k, (int)t->op, (unsigned)(t->block >> 10),
                      t->depth);
-            near(name, "rate", b.results[k].ops_per_s, a.results[k].ops_per_s);
+            near(name, "rate", b.results[k].v.ops_per_s,
+                 a.results[k].v.ops_per_s);
         }
         sim_done(&a);
         sim_done(&b);

@@ -132,10 +132,22 @@ static void test_space(void **state)
 static void test_medians(void **state)
 {
     struct wr_probe_run runs[4] = {
-        {.ops_per_s = 40, .bytes_per_s = 400, .bytes = 1000, .cpu_s = 4e-6},
-        {.ops_per_s = 10, .bytes_per_s = 100, .bytes = 1000, .cpu_s = 1e-6},
-        {.ops_per_s = 30, .bytes_per_s = 300, .bytes = 1000, .cpu_s = 3e-6},
-        {.ops_per_s = 20, .bytes_per_s = 200, .bytes = 1000, .cpu_s = 2e-6},
+        {.v = {.ops_per_s = 40,
+               .bytes_per_s = 400,
+               .bytes = 1000,
+               .cpu_s = 4e-6}},
+        {.v = {.ops_per_s = 10,
+               .bytes_per_s = 100,
+               .bytes = 1000,
+               .cpu_s = 1e-6}},
+        {.v = {.ops_per_s = 30,
+               .bytes_per_s = 300,
+               .bytes = 1000,
+               .cpu_s = 3e-6}},
+        {.v = {.ops_per_s = 20,
+               .bytes_per_s = 200,
+               .bytes = 1000,
+               .cpu_s = 2e-6}},
     };
     struct wr_probe_result res = {.runs = runs, .run_count = 3};
     double scratch[4];
@@ -143,17 +155,17 @@ static void test_medians(void **state)
     wr_probe_summarize(&res, scratch);
     assert_float_equal(res.ops_spread, 10, 1e-9);
     assert_int_equal(res.median, 2);
-    assert_float_equal(res.ops_per_s, 30, 1e-9);
-    assert_float_equal(res.bytes_per_s, 300, 1e-9);
-    assert_float_equal(res.cpu_s_per_gb, 3, 1e-9);
-    assert_float_equal(res.ops_min, 10, 1e-9);
-    assert_float_equal(res.ops_max, 40, 1e-9);
+    assert_float_equal(res.v.ops_per_s, 30, 1e-9);
+    assert_float_equal(res.v.bytes_per_s, 300, 1e-9);
+    assert_float_equal(res.v.cpu_s_per_gb, 3, 1e-9);
+    assert_float_equal(res.v.ops_per_s_min, 10, 1e-9);
+    assert_float_equal(res.v.ops_per_s_max, 40, 1e-9);
     res.run_count = 4;
     wr_probe_summarize(&res, scratch);
-    assert_float_equal(res.ops_per_s, 25, 1e-9);
+    assert_float_equal(res.v.ops_per_s, 25, 1e-9);
     assert_int_equal(res.median, 3);
     assert_float_equal(res.ops_spread, 10, 1e-9);
-    runs[0].ops_per_s = 4000; /* one far off: the median hardly moves */
+    runs[0].v.ops_per_s = 4000; /* one far off: the median hardly moves */
     wr_probe_summarize(&res, scratch);
     assert_float_equal(res.ops_spread, 10, 1e-9);
     res.run_count = 1;
@@ -161,7 +173,7 @@ static void test_medians(void **state)
     assert_float_equal(res.ops_spread, 0, 1e-9);
     res = (struct wr_probe_result){.skipped = true};
     wr_probe_summarize(&res, scratch);
-    assert_true(res.ops_per_s == 0);
+    assert_true(res.v.ops_per_s == 0);
 }
 
 static void test_latency_of_all_passes(void **state)
@@ -198,7 +210,7 @@ static unsigned find_saturation(const double *ops, unsigned n,
         tests[i] = (struct wr_probe_test){
             WR_PROBE_READ, WR_PROBE_RANDOM, 4096, 1u << (n - 1 - i), 1, true};
         results[i] = (struct wr_probe_result){.run_count = ops[n - 1 - i] > 0,
-                                              .ops_per_s = ops[n - 1 - i]};
+                                              .v.ops_per_s = ops[n - 1 - i]};
     }
     /* Others, that are not to be taken into account. */
     tests[n] = (struct wr_probe_test){
@@ -206,7 +218,7 @@ static unsigned find_saturation(const double *ops, unsigned n,
     tests[n + 1] = (struct wr_probe_test){
         WR_PROBE_READ, WR_PROBE_RANDOM, 4096, 512, 2, true};
     results[n] = results[n + 1] = (struct wr_probe_result){.run_count = 1,
-                                                           .ops_per_s = 1e9};
+                                                           .v.ops_per_s = 1e9};
     return wr_probe_saturation(&plan, &r, &tests[0], ret_reached);
 }
 
@@ -294,8 +306,8 @@ static bool looks_cached(const double *ops, unsigned passes, unsigned slow,
         tests[i] = (struct wr_probe_test){
             WR_PROBE_READ, WR_PROBE_RANDOM, 4096, 8, 1, true};
         for (unsigned k = 0; k < passes; k++)
-            runs[i][k] = (struct wr_probe_run){.ops_per_s = i < slow ? ops[k]
-                                                                     : 100};
+            runs[i][k] = (struct wr_probe_run){.v.ops_per_s = i < slow ? ops[k]
+                                                                       : 100};
         results[i] = (struct wr_probe_result){.runs = runs[i],
                                               .run_count = passes};
     }

@@ -1,0 +1,123 @@
+/* probe.h - what weir probe measures: every value, once.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * V(kind, member, how ranks become one, more of struct wr_val): result/value.h.
+ * docs/formats/record.md says what each means. */
+#ifndef WR_RESULT_PROBE_H
+#define WR_RESULT_PROBE_H
+
+#include "result/cases.h"
+#include "result/value.h"
+
+struct wr_hist;
+
+/* Times of requests or of one of their steps, in microseconds. */
+#define WR_LATENCY_VALUES(V)                                                   \
+    V(REAL, mean, FIRST)                                                       \
+    V(REAL, p50, FIRST, .head = "p50", .digits = 1, .compared = 2,             \
+      .better = WR_IS_TIME, .title = "p50 (us)",                               \
+      .help = "latency: half of all requests (files) take no longer")          \
+    V(REAL, p95, FIRST, .head = "p95", .help = "95 % take no longer")          \
+    V(REAL, p99, FIRST, .head = "p99", .digits = 1, .compared = 3,             \
+      .better = WR_IS_TIME, .title = "p99 (us)",                               \
+      .help = "99 % take no longer")                                           \
+    V(REAL, p999, FIRST, .head = "p99.9", .help = "99.9 % take no longer")     \
+    V(REAL, max, FIRST)
+
+/* One pass of a test. */
+#define WR_PROBE_RUN_VALUES(V)                                                 \
+    V(REAL, seconds, FIRST, .head = "seconds", .help = "how long it took",     \
+      .digits = 3)                                                             \
+    V(COUNT, bytes, FIRST)                                                     \
+    V(COUNT, ops, FIRST)                                                       \
+    V(REAL, bytes_per_s, FIRST, .head = "MB/s",                                \
+      .help = "bytes per second, 10^6", .unit = 1e6, .digits = 1)              \
+    V(REAL, ops_per_s, FIRST, .head = "per second",                            \
+      .help = "requests, files or syncs", .digits = 1, .compared = 1,          \
+      .better = WR_IS_RATE)                                                    \
+    V(REAL, cpu_s, FIRST)                                                      \
+    V(REAL, resident, FIRST, .flags = WR_VAL_BELOW_0, .head = "in cache %",    \
+      .help = "part of the data in the page cache before the pass",            \
+      .unit = 0.01, .digits = 1)                                               \
+    V(REAL, start_s, FIRST, .head = "began s",                                 \
+      .help = "when it began, on the time axis of the charts", .digits = 1)    \
+    WR_PROBE_STEPS(V)
+
+/* Of all requests, and for whole files of their steps. */
+#define WR_PROBE_STEPS(V)                                                      \
+    V(LATENCY, latency_us, FIRST, .flags = WR_VAL_SPARE)                       \
+    V(LATENCY, open_us, FIRST, .flags = WR_VAL_SPARE)                          \
+    V(LATENCY, transfer_us, FIRST, .flags = WR_VAL_SPARE)                      \
+    V(LATENCY, close_us, FIRST, .flags = WR_VAL_SPARE)
+
+/* Medians over the passes; latencies of all their requests. */
+#define WR_PROBE_RESULT_VALUES(V)                                              \
+    V(REAL, bytes_per_s, FIRST)                                                \
+    V(REAL, ops_per_s, FIRST)                                                  \
+    V(REAL, ops_per_s_min, FIRST)                                              \
+    V(REAL, ops_per_s_max, FIRST)                                              \
+    V(REAL, cpu_s_per_gb, FIRST)                                               \
+    WR_PROBE_STEPS(V)
+
+#define WR_PROBE_TEST_VALUES(V)                                                \
+    V(TEXT, name, FIRST)                                                       \
+    V(TEXT, op, FIRST, .words = ops)                                           \
+    V(TEXT, pattern, FIRST, .words = patterns)                                 \
+    V(COUNT, block, FIRST)                                                     \
+    V(COUNT, depth, FIRST)                                                     \
+    V(COUNT, workers, FIRST)                                                   \
+    V(FLAG, direct, FIRST)                                                     \
+    V(TEXT, skipped, FIRST, .flags = WR_VAL_SPARE)                             \
+    V(PROBE_RESULT, result, FIRST, .flags = WR_VAL_SPARE)                      \
+    V(PROBE_RUNS, runs, FIRST, .flags = WR_VAL_SPARE)
+
+#define WR_TYPE_LATENCY      struct wr_latency_values
+#define WR_TYPE_PROBE_RESULT struct wr_probe_result_values
+#define WR_TYPE_PROBE_RUNS   struct wr_list /* of wr_probe_run_values */
+
+struct wr_latency_values {
+    WR_LATENCY_VALUES(WR_VAL_MEMBER)
+};
+struct wr_probe_run_values {
+    WR_PROBE_RUN_VALUES(WR_VAL_MEMBER)
+};
+struct wr_probe_result_values {
+    WR_PROBE_RESULT_VALUES(WR_VAL_MEMBER)
+};
+struct wr_probe_test_values {
+    WR_PROBE_TEST_VALUES(WR_VAL_MEMBER)
+};
+
+extern const struct wr_vals wr_latency_vals, wr_probe_run_vals,
+    wr_probe_test_vals;
+extern const struct wr_cases_spec wr_probe_spec;
+
+/* Of nanoseconds; nothing is known of NULL. */
+struct wr_latency_values wr_latency_of(const struct wr_hist *h);
+
+/* A test that was read. */
+static inline const struct wr_probe_test_values *
+wr_probe_test_of(const struct wr_case *row)
+{
+    return row->values;
+}
+
+/* Medians of the passes, and pass number k. */
+static inline const struct wr_probe_run_values *
+wr_probe_median(const struct wr_case *row)
+{
+    return row->median;
+}
+
+static inline const struct wr_probe_run_values *
+wr_probe_run_of(const struct wr_case *row, size_t k)
+{
+    return wr_list_at(&row->list, k);
+}
+
+/* A member of its result; a record without it has the median of the passes. */
+#define WR_PROBE_RESULT(row, member)                                           \
+    wr_known_or(wr_probe_test_of(row)->result.member,                          \
+                wr_probe_median(row)->member)
+
+#endif
