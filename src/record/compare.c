@@ -13,6 +13,7 @@
 #include "record/compare_runs.h"
 #include "result/get.h"
 #include "result/probe.h"
+#include "result/run.h"
 #include "record/pivot.h"
 #include "result/stats.h"
 #include "record/view.h"
@@ -20,44 +21,38 @@
 #include "result/ckpt.h"
 
 #define ROWS_MAX     2000 /* of each record */
-#define METRICS_MAX  4
-#define NAMED_MAX    20 /* rows without a partner that are named */
+#define NAMED_MAX    20   /* rows without a partner that are named */
 #define SETTINGS_MAX 64
 
-/* A number of each run. */
-struct metric {
-    const char *path, *name;    /* path NULL: at `at` of its values */
-    const char *higher, *lower; /* what it is called when B's is */
-    bool rate;                  /* more is better, and it may fail a check */
-    unsigned decimals;
-    size_t at;
-};
-
-/* How records of one command are compared. */
+/* How records of one command are compared: by the rows of their runs' values that
+ * say so. */
 struct kind {
     const char *command;
     const struct wr_cases_spec *spec;
-    struct metric metrics[METRICS_MAX]; /* NULL: the rows of its values tell */
-    const char *name;                   /* of a row; NULL: its settings */
+    const char *name; /* of a row; NULL: its settings */
 };
-
-#define SPEC(...)                                                              \
-    &(const struct wr_cases_spec)                                              \
-    {                                                                          \
-        __VA_ARGS__                                                            \
-    }
 
 static const struct kind kinds[] = {
-    {"bench", .spec = &wr_bench_spec},
-    {"probe", .spec = &wr_probe_spec, .name = "name"},
-    {"ckpt", .spec = &wr_ckpt_spec, .name = "name"},
-    {"run", /* each epoch is one of its runs */
-     &(const struct wr_cases_spec){.settings = "config", .runs = "epochs"},
-     {{"samples_per_s", "samples/s", "faster", "slower", true, 1, 0},
-      {"au", "AU", "higher", "lower", true, 3, 0},
-      {"wait_s", "waiting (s)", "slower", "faster", false, 3, 0}},
-     NULL},
+    {"bench", &wr_bench_spec, NULL},
+    {"probe", &wr_probe_spec, "name"},
+    {"ckpt", &wr_ckpt_spec, "name"},
+    {"run", &wr_run_spec, NULL}, /* each epoch is one of its runs */
 };
+
+/* One of the numbers that are compared. */
+struct metric {
+    const struct wr_val *v;
+    size_t at;
+};
+
+/* What it is called when B's is more, and less. */
+static const struct {
+    const char *higher, *lower;
+    bool rate; /* more is better, and it may fail a check */
+} words[] = {[WR_IS_RATE] = {"faster", "slower", true},
+             [WR_IS_TIME] = {"slower", "faster", false},
+             [WR_IS_COST] = {"dearer", "cheaper", false},
+             [WR_IS_SHARE] = {"higher", "lower", true}};
 
 /* What should be the same for a fair comparison. */
 static const struct {
@@ -256,18 +251,21 @@ static void count_rate(struct wr_comparison *ret, const struct wr_compared *c,
 }
 
 static void verdict_cell(struct wr_doc_table *t, const struct metric *m,
-                         enum wr_verdict v)
+                         enum wr_verdict verdict)
 {
-    bool good = m->rate == (v == WR_VERDICT_HIGHER);
+    bool higher = verdict == WR_VERDICT_HIGHER;
 
-    if (v == WR_VERDICT_NOISE || v == WR_VERDICT_FEW) {
+    if (verdict == WR_VERDICT_NOISE || verdict == WR_VERDICT_FEW) {
         wr_doc_cell(t, "%s",
-                    v == WR_VERDICT_NOISE ? "inside the noise"
-                                          : "too few runs");
+                    verdict == WR_VERDICT_NOISE ? "inside the noise"
+                                                : "too few runs");
         return;
     }
-    wr_doc_cell(t, "%s", v == WR_VERDICT_HIGHER ? m->higher : m->lower);
-    wr_doc_tone(t, good ? WR_DOC_GOOD : WR_DOC_BAD);
+    wr_doc_cell(t, "%s",
+                higher ? words[m->v->better].higher
+                       : words[m->v->better].lower);
+    wr_doc_tone(t,
+                words[m->v->better].rate == higher ? WR_DOC_GOOD : WR_DOC_BAD);
 }
 
 /* One metric of two rows that belong together: a line of the table, or without
@@ -278,10 +276,8 @@ static void compare_metric(struct comparison *j, struct wr_doc_table *t,
                            struct wr_pivot *p)
 {
     double a[WR_CASE_RUNS_MAX], b[WR_CASE_RUNS_MAX];
-    size_t n = m->path ? wr_case_values(row[0], m->path, a)
-                       : wr_case_numbers(row[0], m->at, a);
-    size_t k = m->path ? wr_case_values(row[1], m->path, b)
-                       : wr_case_numbers(row[1], m->at, b);
+    size_t n = wr_case_numbers(row[0], m->at, a);
+    size_t k = wr_case_numbers(row[1], m->at, b);
     char name[WR_VIEW_NAME];
     struct wr_compared c;
 
@@ -290,17 +286,17 @@ static void compare_metric(struct comparison *j, struct wr_doc_table *t,
     wr_compare_runs(a, n, b, k, &c);
     row_name(j, row[0], name);
     wr_doc_cell(t, "%s", name);
-    wr_doc_cell(t, "%s", m->name);
+    wr_doc_cell(t, "%s", m->v->title ? m->v->title : m->v->head);
     wr_doc_number(t, c.ratio, 3);
     wr_doc_number(t, c.low, 3);
     wr_doc_number(t, c.high, 3);
     verdict_cell(t, m, c.verdict);
-    wr_doc_number(t, c.a, m->decimals);
-    wr_doc_number(t, c.b, m->decimals);
+    wr_doc_number(t, c.a, m->v->digits);
+    wr_doc_number(t, c.b, m->v->digits);
     wr_doc_cell(t, "%zu, %zu", WR_MIN(n, (size_t)WR_STATS_RUNS_MAX),
                 WR_MIN(k, (size_t)WR_STATS_RUNS_MAX));
     wr_doc_number(t, c.p, 3);
-    if (!m->rate || t) /* rates are looked at once */
+    if (!words[m->v->better].rate || t) /* rates are looked at once */
         return;
     wr_pivot_add(p, "B / A", name, NAN, c.ratio);
     count_rate(j->ret, &c, name);
@@ -337,35 +333,11 @@ static void name_unmatched(const struct comparison *j, int side,
         wr_doc_note(j->s, false, "Only in %c: %s.", 'A' + side, names);
 }
 
-/* Metric number k of the kind; false: there are no more. */
-static bool metric_of(const struct comparison *j, size_t k, struct metric *ret)
-{
-    static const struct metric words[] = {
-        [WR_IS_RATE] = {.higher = "faster", .lower = "slower", .rate = true},
-        [WR_IS_TIME] = {.higher = "slower", .lower = "faster"},
-        [WR_IS_COST] = {.higher = "dearer", .lower = "cheaper"},
-        [WR_IS_SHARE] = {.higher = "higher", .lower = "lower", .rate = true}};
-    const struct wr_val *v;
-    size_t at;
-
-    if (!j->kind->spec->of_run) {
-        *ret = k < METRICS_MAX ? j->kind->metrics[k] : (struct metric){0};
-        return ret->path;
-    }
-    v = wr_vals_compared(j->kind->spec->of_run, (unsigned)k + 1, &at);
-    if (!v)
-        return false;
-    *ret = words[v->better];
-    ret->name = v->title ? v->title : v->head;
-    ret->decimals = v->digits;
-    ret->at = at;
-    return true;
-}
-
 /* Every row of A with its partner in B. `taken` marks those that have one. */
 static void walk(struct comparison *j, struct wr_doc_table *t,
                  struct wr_pivot *p, bool *const taken[2])
 {
+    const struct wr_vals *of_run = j->kind->spec->of_run;
     struct metric metric;
 
     memset(taken[1], 0, ROWS_MAX);
@@ -376,7 +348,8 @@ static void walk(struct comparison *j, struct wr_doc_table *t,
         if (i == SIZE_MAX)
             continue;
         taken[1][i] = true;
-        for (size_t m = 0; metric_of(j, m, &metric); m++)
+        for (unsigned m = 1;
+             (metric.v = wr_vals_compared(of_run, m, &metric.at)); m++)
             compare_metric(j, t, &metric,
                            (const struct wr_case *const[2]){&j->side[0].v[k],
                                                             &j->side[1].v[i]},

@@ -25,9 +25,9 @@ static double cpu_s_per_1000(const void *all)
     return v->samples > 0 ? v->cpu_s * 1000 / v->samples : 0;
 }
 
-static const char *const verdicts[] = {"unknown",       "storage-bound",
-                                       "decode-bound",  "consumer-bound",
-                                       "convert-bound", NULL};
+const char *const wr_verdict_words[] = {"unknown",       "storage-bound",
+                                        "decode-bound",  "consumer-bound",
+                                        "convert-bound", NULL};
 
 #define GROUP(table)         .kind = WR_VAL_GROUP, .of = &(table)
 #define WR_KIND_INPUT        GROUP(wr_input_vals)

@@ -78,7 +78,7 @@
       .help = "part of the data in the page cache before the run",             \
       .unit = 0.01, .digits = 1)                                               \
     V(TEXT, io, FIRST)                                                         \
-    V(TEXT, verdict, MOST, .flags = WR_VAL_EACH, .words = verdicts,            \
+    V(TEXT, verdict, MOST, .flags = WR_VAL_EACH, .words = wr_verdict_words,    \
       .head = "verdict")                                                       \
     V(REAL, decode_limit_per_s, FIRST, .flags = WR_VAL_ZERO)                   \
     V(REAL, read_limit_per_s, FIRST, .flags = WR_VAL_ZERO)                     \
@@ -112,7 +112,7 @@
               "same bytes",                                                    \
       .digits = 2)                                                             \
     V(REAL, of_slot_limit, FIRST, .flags = WR_VAL_ZERO)                        \
-    V(TEXT, verdict, FIRST, .words = verdicts, .head = "verdict",              \
+    V(TEXT, verdict, FIRST, .words = wr_verdict_words, .head = "verdict",      \
       .help = "what limits it: storage-bound, decode-bound, convert-bound or " \
               "consumer-bound; starved: other programs used the cores")        \
     V(FLAG, starved, FIRST)
@@ -155,6 +155,8 @@ struct wr_bench_case_values {
     WR_BENCH_CASE_VALUES(WR_VAL_MEMBER)
 };
 
+/* Of a pipeline; ends with NULL. */
+extern const char *const wr_verdict_words[];
 extern const struct wr_vals wr_input_vals, wr_cores_vals, wr_bench_vals,
     wr_bench_case_vals;
 extern const struct wr_cases_spec wr_bench_spec;

@@ -14,13 +14,14 @@
 #include "result/ckpt.h"
 #include "result/get.h"
 #include "result/probe.h"
+#include "result/run.h"
 #include "result/stats.h"
 
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
 const struct wr_cases_spec *const wr_cases_specs[] = {
-    &wr_bench_spec, &wr_ckpt_spec, &wr_probe_spec, NULL};
+    &wr_bench_spec, &wr_ckpt_spec, &wr_probe_spec, &wr_run_spec, NULL};
 
 /* --- the values of a record --- */
 
@@ -75,17 +76,20 @@ static const struct wr_cases_spec *spec_of(const json_t *record)
 bool wr_view_record_read(struct wr_view_record *r)
 {
     const struct wr_cases_spec *spec = spec_of(r->json);
-    const json_t *rows = spec ? wr_get_list(r->json, spec->rows) : NULL;
+    const json_t *rows = spec && spec->rows ? wr_get_list(r->json, spec->rows)
+                                            : NULL;
     size_t n = WR_MIN(json_array_size(rows), (size_t)WR_CASES_MAX);
     struct wr_list *l = &r->cases;
     bool ok = true;
 
+    if (spec && !spec->rows)
+        n = 1;
     if (!n)
         return true;
     l->step = spec->of->size + spec->of_run->size;
     l->v = calloc(n, l->step);
     for (; l->v && ok && l->count < n; l->count++)
-        ok = read_case(spec, json_array_get(rows, l->count),
+        ok = read_case(spec, rows ? json_array_get(rows, l->count) : r->json,
                        (char *)l->v + l->count * l->step);
     if (!l->v || !ok)
         wr_view_record_done(r);

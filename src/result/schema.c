@@ -5,17 +5,37 @@
 #include "result/cases.h"
 #include "result/record.h"
 
+static json_t *head_schema(const char *command)
+{
+    return json_pack("{s:s, s:{s:{s:s}, s:{s:i}, s:{s:s}, s:{s:s}, s:{s:s}, "
+                     "s:{s:s}}, s:[s, s, s, s, s, s]}",
+                     "type", "object", "properties", "schema", "const",
+                     WR_RECORD_SCHEMA, "version", "const", WR_RECORD_VERSION,
+                     "command", "const", command, "time", "type", "string",
+                     "weir", "type", "string", "host", "type", "object",
+                     "required", "schema", "version", "command", "time", "weir",
+                     "host");
+}
+
+/* Rows stand in a list of the record, or it is one itself. */
 static json_t *record_schema(const struct wr_cases_spec *spec)
 {
-    return json_pack(
-        "{s:s, s:{s:{s:s}, s:{s:i}, s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, "
-        "s:{s:s, s:o}}, s:[s, s, s, s, s, s, s]}",
-        "type", "object", "properties", "schema", "const", WR_RECORD_SCHEMA,
-        "version", "const", WR_RECORD_VERSION, "command", "const",
-        spec->command, "time", "type", "string", "weir", "type", "string",
-        "host", "type", "object", spec->rows, "type", "array", "items",
-        wr_vals_schema(spec->of, WR_FOR_RECORD), "required", "schema",
-        "version", "command", "time", "weir", "host", spec->rows);
+    json_t *head = head_schema(spec->command);
+    json_t *row = wr_vals_schema(spec->of, WR_FOR_RECORD);
+    json_t *all = json_object_get(head, "properties");
+    json_t *needed = json_object_get(head, "required");
+
+    if (spec->rows) {
+        json_object_set_new(
+            all, spec->rows,
+            json_pack("{s:s, s:O}", "type", "array", "items", row));
+        json_array_append_new(needed, json_string(spec->rows));
+    } else {
+        json_object_update(all, json_object_get(row, "properties"));
+        json_array_extend(needed, json_object_get(row, "required"));
+    }
+    json_decref(row);
+    return head;
 }
 
 json_t *wr_record_schemas(void)

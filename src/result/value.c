@@ -84,6 +84,17 @@ static json_t *list_json(const struct wr_val *v, const struct wr_list *l,
     return list;
 }
 
+static json_t *group_json(const struct wr_val *v, const void *from,
+                          enum wr_val_for whom)
+{
+    json_t *j = wr_vals_json(v->of, from, whom);
+
+    if (!j || !(v->flags & WR_VAL_NULL) || !is_nothing(j))
+        return j;
+    json_decref(j);
+    return json_null();
+}
+
 static json_t *value_json(const struct wr_val *v, const void *from,
                           enum wr_val_for whom)
 {
@@ -95,10 +106,15 @@ static json_t *value_json(const struct wr_val *v, const void *from,
         return number_json(v, *(const double *)p, whom);
     case WR_VAL_FLAG:
         return json_boolean(*(const bool *)p);
+    case WR_VAL_MAYBE:
+        return isnan(*(const double *)p) ? json_null()
+                                         : json_boolean(*(const double *)p > 0);
     case WR_VAL_TEXT:
-        return wr_text_json(wr_text_at(from, v->at));
+        return v->flags & WR_VAL_NULL && !*(const char *const *)p
+                   ? json_null()
+                   : wr_text_json(wr_text_at(from, v->at));
     case WR_VAL_GROUP:
-        return wr_vals_json(v->of, p, whom);
+        return group_json(v, p, whom);
     case WR_VAL_LIST:
         return list_json(v, p, whom);
     case WR_VAL_JSON:
@@ -172,8 +188,11 @@ static bool read_value(const struct wr_val *v, const json_t *j, void *to,
     case WR_VAL_FLAG:
         *(bool *)to = json_is_true(j);
         break;
+    case WR_VAL_MAYBE:
+        *(double *)to = json_is_boolean(j) ? json_is_true(j) : NAN;
+        break;
     case WR_VAL_TEXT:
-        *(const char **)to = text ? text : "";
+        *(const char **)to = text || v->flags & WR_VAL_NULL ? text : "";
         break;
     case WR_VAL_GROUP:
         return read_all(v->of, j, to, lists);
@@ -360,10 +379,11 @@ static json_t *type_schema(const struct wr_val *v, enum wr_val_for whom)
 {
     const char *type = v->kind == WR_VAL_REAL    ? "number"
                        : v->kind == WR_VAL_COUNT ? "integer"
-                       : v->kind == WR_VAL_FLAG  ? "boolean"
-                                                 : "string";
+                       : v->kind == WR_VAL_TEXT  ? "string"
+                                                 : "boolean";
 
-    if (is_number(v) && has_null(v, whom) && !(v->flags & WR_VAL_SPARE))
+    if (v->flags & WR_VAL_NULL || v->kind == WR_VAL_MAYBE ||
+        (is_number(v) && has_null(v, whom) && !(v->flags & WR_VAL_SPARE)))
         return json_pack("{s:[s,s]}", "type", type, "null");
     return json_pack("{s:s}", "type", type);
 }
@@ -372,6 +392,9 @@ static json_t *value_schema(const struct wr_val *v, enum wr_val_for whom)
 {
     json_t *o;
 
+    if (v->kind == WR_VAL_GROUP && v->flags & WR_VAL_NULL)
+        return json_pack("{s:[o, {s:s}]}", "anyOf", wr_vals_schema(v->of, whom),
+                         "type", "null");
     if (v->kind == WR_VAL_GROUP)
         return wr_vals_schema(v->of, whom);
     if (v->kind == WR_VAL_LIST)

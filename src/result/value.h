@@ -17,6 +17,7 @@ enum wr_val_kind {
     WR_VAL_REAL = 1, /* double */
     WR_VAL_COUNT,    /* double, a whole number below 2^53 */
     WR_VAL_FLAG,     /* bool; not known is false */
+    WR_VAL_MAYBE,    /* double: 1 is true, 0 false */
     WR_VAL_TEXT,     /* const char *; one of `words`, if there are any */
     WR_VAL_GROUP,    /* a struct inside: an object, as `of` says */
     WR_VAL_LIST,     /* struct wr_list of structs, as `of` says */
@@ -43,6 +44,8 @@ enum {
     WR_VAL_INSIDE = 2,  /* only what ranks send each other has it */
     WR_VAL_EACH = 4,    /* what a record says of each rank has it, too; of a
                            LIST: it is of ranks, and has nothing else */
+    WR_VAL_NULL = 32,   /* TEXT, GROUP: null where it is not known; a text is
+                           NULL then, and may be "" */
     WR_VAL_ZERO = 8,    /* version 1 of records: 0 stands for not known */
     WR_VAL_BELOW_0 = 16 /* the same: -1, and anything below 0 */
 };
@@ -107,11 +110,13 @@ struct wr_vals {
 #define WR_TYPE_REAL  double
 #define WR_TYPE_COUNT double
 #define WR_TYPE_FLAG  bool
+#define WR_TYPE_MAYBE double
 #define WR_TYPE_TEXT  const char *
 #define WR_TYPE_JSON  json_t *
 #define WR_KIND_REAL  .kind = WR_VAL_REAL
 #define WR_KIND_COUNT .kind = WR_VAL_COUNT
 #define WR_KIND_FLAG  .kind = WR_VAL_FLAG
+#define WR_KIND_MAYBE .kind = WR_VAL_MAYBE
 #define WR_KIND_TEXT  .kind = WR_VAL_TEXT
 #define WR_KIND_JSON  .kind = WR_VAL_JSON
 

@@ -46,10 +46,10 @@ static double utilization(const struct totals *t, double world)
     return t->compute > 0 ? part(t->compute, time) : NAN;
 }
 
-static struct wr_run_loss loss_of(const struct totals *t, double world)
+static struct wr_run_loss_values loss_of(const struct totals *t, double world)
 {
     double all = t->wall * world;
-    struct wr_run_loss l = {0};
+    struct wr_run_loss_values l = {0};
 
     if (all <= 0)
         return l;
@@ -127,10 +127,11 @@ void wr_run_figures(const struct wr_run_result *r, struct wr_run_figures *ret)
     mean_of_dlio(r, ret);
 }
 
-struct wr_run_epoch_figures wr_run_epoch_of(const struct wr_run_result *r,
-                                            uint64_t epoch)
+struct wr_run_epoch_values wr_run_epoch_of(const struct wr_run_result *r,
+                                           uint64_t epoch)
 {
-    struct wr_run_epoch_figures ret = {.resident = -1};
+    struct wr_run_epoch_values ret = {.epoch = (double)epoch + 1,
+                                      .resident = NAN};
     struct totals t = {0};
     double world = fmax((double)r->world, 1), trained;
 
@@ -138,11 +139,12 @@ struct wr_run_epoch_figures wr_run_epoch_of(const struct wr_run_result *r,
         const struct wr_run_epoch *e = &r->epochs[k * r->epoch_count + epoch];
 
         add(&t, &e->t);
-        ret.samples += e->samples;
-        ret.bytes += e->bytes;
-        ret.steps = e->steps;
+        ret.samples += (double)e->samples;
+        ret.bytes += (double)e->bytes;
+        ret.steps = (double)e->steps;
         ret.au_dlio += e->au_dlio / world;
-        ret.resident = fmax(ret.resident, e->resident);
+        if (e->resident >= 0)
+            ret.resident = fmax(ret.resident, e->resident);
         if (epoch == 0)
             t.first += seconds_of(r->ranks[k].first_wait_ns) *
                        r->ranks[k].accelerators;
@@ -150,8 +152,8 @@ struct wr_run_epoch_figures wr_run_epoch_of(const struct wr_run_result *r,
     trained = training(&t, world) / world;
     ret.seconds = t.wall;
     ret.au = utilization(&t, world);
-    ret.samples_per_s = part((double)ret.samples, trained);
-    ret.bytes_per_s = part((double)ret.bytes, trained);
+    ret.samples_per_s = part(ret.samples, trained);
+    ret.bytes_per_s = part(ret.bytes, trained);
     ret.wait_s = t.wait / world;
     ret.eval_s = t.eval / world;
     ret.save_s = t.save / world;

@@ -3,12 +3,8 @@
 #ifndef WR_RUN_FIGURES_H
 #define WR_RUN_FIGURES_H
 
+#include "result/run.h"
 #include "run/run.h"
-
-/* Shares of the time of all accelerators; they add up to 1. */
-struct wr_run_loss {
-    double compute, read, barrier, save, eval, emulator;
-};
 
 struct wr_run_figures {
     /* Utilization by the rules of MLPerf Storage: the time that computing was
@@ -23,7 +19,7 @@ struct wr_run_figures {
     double cpu_s;
     uint64_t samples, bytes, steps, stalls, peak_bytes;
     double first_batch_ms, resident; /* -1: not known */
-    struct wr_run_loss loss;
+    struct wr_run_loss_values loss;
     struct wr_meter_counts reads;
     struct wr_hist waits;
 };
@@ -31,13 +27,8 @@ struct wr_run_figures {
 /* `r` is rank 0's. The result is large: not for small stacks. */
 void wr_run_figures(const struct wr_run_result *r, struct wr_run_figures *ret);
 
-/* One epoch of all ranks. */
-struct wr_run_epoch_figures {
-    double seconds, au, au_dlio, samples_per_s, bytes_per_s, resident;
-    double wait_s, eval_s, save_s; /* means over accelerators */
-    uint64_t samples, bytes, steps;
-};
-struct wr_run_epoch_figures wr_run_epoch_of(const struct wr_run_result *r,
-                                            uint64_t epoch);
+/* Epoch number `epoch`, from 0, of all ranks. */
+struct wr_run_epoch_values wr_run_epoch_of(const struct wr_run_result *r,
+                                           uint64_t epoch);
 
 #endif

@@ -30,8 +30,8 @@
 #define WIDE      170 /* as golden.py has it */
 #define NARROW    50
 #define RANKS     3
-#define TEXTS_MAX 400
-#define TABLES    64
+#define TEXTS_MAX 4000
+#define TABLES    99
 
 static const struct {
     const char *name;

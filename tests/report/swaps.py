@@ -20,7 +20,7 @@ import golden
 RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-varied-beside'][1],
            golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared'],
-           *golden.CASES['probe-compared']]
+           *golden.CASES['probe-compared'], *golden.CASES['run-compared']]
 
 
 def swapped(program):

@@ -3,6 +3,8 @@
 check=$(dirname "$0")/../schema.py
 make=$(dirname "$0")/../../data/records/make.py
 python3 -c 'import jsonschema' 2>/dev/null || { echo "no python3-jsonschema" >&2; exit 77; }
+# shellcheck disable=SC1091
+. "$(dirname "$0")/../run/make.inc"
 weir __schema >schemas
 
 # try COMMAND NAME: the record on stdin
@@ -11,9 +13,10 @@ try() {
     python3 "$check" "$1" schemas || echo "$2"
 }
 
-for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt probe; do
+for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt probe \
+    run run-search run-slow; do
     # shellcheck disable=SC2086 # a list of words
-    python3 "$make" $kind --distinct | try "${kind%% *}" "$kind"
+    python3 "$make" $kind --distinct | try "$(echo "$kind" | sed 's/[ -].*//')" "$kind"
 done
 weir gen imagenet set -n 24 --quiet >out
 weir bench set -r 2 --batch 8 --digest --quiet --json | try bench 'of pictures'
@@ -22,6 +25,10 @@ weir bench raw -r 2 --batch 4 --epochs 2 --threads auto --cache ram:1MiB --quiet
     --json | try bench 'of tensors'
 mkdir fast slow
 weir ckpt bench fast slow --state small --moments 0 --saves 2 --quiet --json | try ckpt 'of checkpoints'
+make_set
+kit --json --digest | try run 'of a workload'
+weir run kit.yaml data --monitor 0 --search accelerators --search-max 2 --json |
+    try run 'of a search'
 mkdir probed
 weir probe probed --quick --seconds 0.02 --quiet --json | try probe 'of storage'
 python3 - <<'END'

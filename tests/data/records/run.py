@@ -11,7 +11,7 @@ BATCH = 7
 
 def config(**changes):
     return dict({
-        'workload': 'unet3d_a100', 'file': None,
+        'workload': 'unet3d_a100',
         'title': '3D U-Net of MLPerf Storage on A100', 'data': '/data/unet3d',
         'ranks': 4, 'accelerators': 8, 'consume': 'read', 'order': 'shuffle',
         'access': 'multi', 'read_type': 'on_demand', 'compat': 'weir',
@@ -76,11 +76,16 @@ def run(record, rng, scale=1.0, accelerators=8):
                 'bytes': sum(e['bytes'] for e in epochs), 'bytes_per_s': rate,
                 'nominal_bytes_per_s': rate, 'seconds': seconds,
                 'samples': sum(e['samples'] for e in epochs), 'steps': 120,
-                'cpu_s_per_gb': 0.31, 'resident': 0.02, 'peak_bytes': 2.1e9,
+                'dlio_samples_per_s': rate / SAMPLE * 1.02, 'load_s': 0,
+                'cpu_s_per_gb': 0.31, 'resident': 0.02, 'peak_bytes': 2100000000,
                 'first_batch_ms': 840},
         loss={'compute': mean, 'read': lost * 0.63, 'barrier': lost * 0.28,
               'save': lost * 0.06, 'eval': 0, 'emulator': lost * 0.03},
-        reads={'count': 3844800, 'bytes': sum(e['bytes'] for e in epochs),
+        input={'io': 'io_uring', 'verdict': 'storage-bound',
+               'times': {'storage_wait_s': 61, 'submit_s': 3, 'decode_s': 11,
+                         'resample_s': 0, 'idle_s': 7, 'consumer_wait_s': 18,
+                         'consumer_busy_s': 77}},
+        reads={'count': 3844800, 'errors': 0, 'opens': 6720, 'bytes': sum(e['bytes'] for e in epochs),
                'p50_us': 2100, 'p95_us': 14000, 'p99_us': 38000,
                'max_us': 410000, 'usual_bytes': 262144, 'mean_bytes': 258400,
                'sequential': 0.98, 'consecutive': 0.95, 'io_share': 0.97,
@@ -92,12 +97,13 @@ def run(record, rng, scale=1.0, accelerators=8):
                  'wait_max_ms': 1010, 'stalls': 921, 'steps': 960},
         ranks=[{'rank': i, 'host': 'node%d' % (i // 2), 'accelerators': 2,
                 'seconds': seconds, 'au': mean, 'wait_s': wait,
-                'barrier_s': 17 - wait, 'bytes': rate * seconds / 4}
+                'barrier_s': 17 - wait, 'bytes': int(rate * seconds / 4),
+                'samples': 840, 'peak_bytes': 510000000 + i}
                for i, wait in enumerate((9.1, 10.2, 9.6, 15.8))],
-        saves=[{'step': 48 * (i + 1), 'at_s': 38.0 * (i + 1), 'bytes': 4.4e9,
+        saves=[{'step': 48 * (i + 1), 'at_s': 38.0 * (i + 1), 'bytes': 4400000000,
                 'stall_s': 0.5 + 0.1 * i, 'fast_s': 1.9, 'slow_s': 14.0 + i}
                for i in range(2)],
-        restores=[{'step': 96, 'seconds': 3.4, 'bytes': 4.4e9}],
+        restores=[{'step': 96, 'seconds': 3.4, 'bytes': 4400000000}],
         series=series(rng, 120, 120),
         seed={'source': 'the analysis of ten workloads', 'io_percent': 91,
               'request_bytes': 262144, 'sequential_percent': 100,

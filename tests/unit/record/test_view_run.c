@@ -235,10 +235,14 @@ static void test_several(void **state)
     wr_doc_free(d);
     assert_true(wr_compare_knows("run"));
     d = wr_doc_new("", "");
+    for (size_t i = 0; i < 2; i++)
+        assert_true(wr_view_record_read(&r[i]));
     wr_compare(d, r, &c);
     assert_int_equal(c.rates, 2);
     assert_int_equal(c.faster + c.slower, 0);
     wr_doc_free(d);
+    for (size_t i = 0; i < 2; i++)
+        wr_view_record_done(&r[i]);
     json_decref(a);
     json_decref(b);
 }

@@ -29,6 +29,9 @@
     V(TEXT, error, ANY, .flags = WR_VAL_SPARE)                                 \
     V(PART, part, FIRST)                                                       \
     V(PART, spare, FIRST, .flags = WR_VAL_SPARE)                               \
+    V(PART, none, FIRST, .flags = WR_VAL_NULL)                                 \
+    V(TEXT, title, FIRST, .flags = WR_VAL_NULL)                                \
+    V(MAYBE, meets, FIRST)                                                     \
     V(JSON, open, FIRST)
 #define ALL(V)                                                                 \
     V(THINGS, things, FIRST)                                                   \
@@ -70,7 +73,8 @@ static const struct wr_vals all_vals = WR_VALS(ALL);
 static const char *const nothing =
     "{\"seconds\": null, \"samples\": null, \"rate\": null, \"limit\": 0.0, "
     "\"share\": -1.0, \"busy\": false, \"verdict\": \"\", "
-    "\"part\": {\"wait_s\": null, \"hits\": null}}";
+    "\"part\": {\"wait_s\": null, \"hits\": null}, \"none\": null, "
+    "\"title\": null, \"meets\": null}";
 
 static void expect(json_t *j, const char *text)
 {
@@ -122,7 +126,9 @@ static void test_round_trip(void **state)
         "\"limit\": 3.0, \"share\": 0.0, \"last\": 1.5, \"busy\": true, "
         "\"verdict\": \"a later one\", \"error\": \"no room\", \"part\": "
         "{\"wait_s\": 0.25, \"hits\": 9007199254740992}, \"spare\": "
-        "{\"wait_s\": null, \"hits\": 1}, \"open\": [1, {}]}], "
+        "{\"wait_s\": null, \"hits\": 1}, \"none\": {\"wait_s\": null, "
+        "\"hits\": 2}, \"title\": \"\", \"meets\": false, "
+        "\"open\": [1, {}]}], "
         "\"ranks\": [{\"rank\": 0, \"seconds\": 2.0}]}";
     json_t *j = json_loads(text, 0, NULL);
     struct all all;
@@ -261,7 +267,8 @@ static void test_schema(void **state)
            "\"seconds\": {\"type\": [\"number\", \"null\"]}}");
     expect(json_incref(json_object_get(thing, "required")),
            "[\"seconds\", \"samples\", \"rate\", \"limit\", \"share\", "
-           "\"busy\", \"verdict\", \"part\"]");
+           "\"busy\", \"verdict\", \"part\", \"none\", \"title\", "
+           "\"meets\"]");
     json_decref(s);
     s = json_object_get(thing, "properties");
     expect(json_incref(json_object_get(s, "samples")),
@@ -272,6 +279,13 @@ static void test_schema(void **state)
     expect(json_incref(json_object_get(s, "verdict")),
            "{\"type\": \"string\", \"enum\": [\"good\", \"bad\"]}");
     expect(json_incref(json_object_get(s, "open")), "{}");
+    expect(json_incref(json_object_get(s, "meets")),
+           "{\"type\": [\"boolean\", \"null\"]}");
+    expect(json_incref(json_object_get(s, "title")),
+           "{\"type\": [\"string\", \"null\"]}");
+    assert_int_equal(
+        json_array_size(json_object_get(json_object_get(s, "none"), "anyOf")),
+        2);
     json_decref(thing);
 }
 

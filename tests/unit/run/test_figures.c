@@ -82,14 +82,14 @@ static void the_rules_of_utilization(void **state)
 static void an_epoch_of_all_ranks(void **state)
 {
     struct wr_run_result r = two_ranks();
-    struct wr_run_epoch_figures e = wr_run_epoch_of(&r, 0);
+    struct wr_run_epoch_values e = wr_run_epoch_of(&r, 0);
 
     (void)state;
     near(e.seconds, 100);
     near(e.au, 240 / 372.0);
     near(e.wait_s, 20);
     near(e.save_s, 5);
-    assert_int_equal(e.samples, 1900);
+    near(e.samples, 1900);
     wr_run_done(&r);
 }
 

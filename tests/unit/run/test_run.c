@@ -125,7 +125,7 @@ static void times_add_up(void **state)
     struct runkit *k = *state;
     struct wr_run_plan plan;
     struct wr_run_result res;
-    const struct wr_run_loss *l = &figures.loss;
+    const struct wr_run_loss_values *l = &figures.loss;
     double sum;
 
     k->w->train.computation = (struct wr_wl_time){.law = WR_WL_FIXED,
