@@ -48,7 +48,7 @@ void wr_batches_of(const struct wr_case *row, struct wr_points *to,
                    struct wr_batches *ret)
 {
     double medians[WR_CASE_RUNS_MAX];
-    size_t runs = WR_MIN(wr_case_runs(row), (size_t)WR_CASE_RUNS_MAX);
+    size_t runs = WR_MIN(row->list.count, (size_t)WR_CASE_RUNS_MAX);
 
     *ret = (struct wr_batches){.merged = 1, .longest_ms = NAN};
     for (size_t k = 0; k < runs; k++) {

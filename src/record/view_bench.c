@@ -96,7 +96,7 @@ static bool was_not_cold(const struct wr_case *row)
 
 static bool ran_once(const struct wr_case *row)
 {
-    return wr_case_runs(row) < 2;
+    return row->list.count < 2;
 }
 
 /* What a reader must know before the numbers. */

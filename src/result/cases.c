@@ -276,36 +276,6 @@ char *wr_cases_name(const struct wr_cases *c, size_t k, const char *none,
     return buf;
 }
 
-size_t wr_case_runs(const struct wr_case *row)
-{
-    return json_array_size(row->runs) - row->warm_up;
-}
-
-const json_t *wr_case_run(const struct wr_case *row, size_t k)
-{
-    return json_array_get(row->runs, row->warm_up + k);
-}
-
-size_t wr_case_values(const struct wr_case *row, const char *path, double *v)
-{
-    size_t n = WR_MIN(wr_case_runs(row), (size_t)WR_CASE_RUNS_MAX), used = 0;
-
-    for (size_t k = 0; k < n; k++) {
-        double x = wr_get_number(wr_case_run(row, k), path);
-
-        if (!isnan(x))
-            v[used++] = x;
-    }
-    return used;
-}
-
-double wr_case_median(const struct wr_case *row, const char *path)
-{
-    double v[WR_CASE_RUNS_MAX];
-
-    return wr_stats_median(v, wr_case_values(row, path, v));
-}
-
 size_t wr_case_numbers(const struct wr_case *row, size_t at, double *v)
 {
     size_t n = WR_MIN(row->list.count, (size_t)WR_CASE_RUNS_MAX), used = 0;

@@ -95,14 +95,8 @@ bool wr_case_is_amount(const char *key);
 void wr_case_setting(const struct wr_case *row, const char *key, char *buf,
                      size_t cap);
 
-/* The counted runs: how many, and number k of them. */
-size_t wr_case_runs(const struct wr_case *row);
-const json_t *wr_case_run(const struct wr_case *row, size_t k);
-
-/* `path` of each counted run into v (WR_CASE_RUNS_MAX), and their median. */
-size_t wr_case_values(const struct wr_case *row, const char *path, double *v);
-double wr_case_median(const struct wr_case *row, const char *path);
-/* The same of the number at `at` of the values of each. */
+/* The number at `at` of the values of each counted run into v
+ * (WR_CASE_RUNS_MAX); how many are known. */
 size_t wr_case_numbers(const struct wr_case *row, size_t at, double *v);
 
 #endif
