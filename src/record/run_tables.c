@@ -8,39 +8,106 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "result/get.h"
 #include "record/view_say.h"
+#include "result/get.h"
+#include "result/run.h"
 
 enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
 
+static void put_size(struct wr_doc_table *t, double bytes)
+{
+    char text[32] = "-";
+
+    if (bytes >= 0)
+        wr_format_bytes(text, sizeof(text), bytes);
+    wr_doc_shown(t, bytes >= 0 ? bytes : NAN, "%s", text);
+}
+
+static void size_cell(struct wr_doc_table *t, const struct wr_column *c,
+                      const struct wr_row *r)
+{
+    put_size(t, wr_number_at(r->run, c->at));
+}
+
+/* An AU that misses the target stands out. */
+static void au_cell(struct wr_doc_table *t, const struct wr_column *c,
+                    const struct wr_row *r)
+{
+    const struct wr_run_values *v = r->row->values;
+    double au = wr_number_at(r->run, c->at), target = v->config.au_target;
+
+    wr_doc_percent(t, 100 * au, 1);
+    if (target > 0 && au < target)
+        wr_doc_tone(t, WR_DOC_BAD);
+}
+
+static void restored_cell(struct wr_doc_table *t, const struct wr_column *c,
+                          const struct wr_row *r)
+{
+    const struct wr_run_restore_values *v = r->run;
+
+    wr_say_rate_cell(t, v->seconds > 0 ? v->bytes / v->seconds : NAN);
+}
+
+#define EPOCH(member)                                                          \
+    WR_COLUMN(RUN, wr_run_epoch_vals, struct wr_run_epoch_values, member)
+#define RANK(member)                                                           \
+    WR_COLUMN(RUN, wr_run_rank_vals, struct wr_run_rank_values, member)
+#define SAVE(member)                                                           \
+    WR_COLUMN(RUN, wr_run_save_vals, struct wr_run_save_values, member)
+#define RESTORE(member)                                                        \
+    WR_COLUMN(RUN, wr_run_restore_vals, struct wr_run_restore_values, member)
+#define TIME .show = WR_SHOW_TIME
+
 static const struct wr_column epoch_columns[] = {
-    {.head = "epoch", .side = '>'},
-    {.head = "time", .help = "of the epoch, everything included", .side = '>'},
+    {.head = "epoch", .side = '>', EPOCH(epoch)},
+    {.head = "time",
+     .help = "of the epoch, everything included",
+     .side = '>',
+     EPOCH(seconds),
+     TIME},
     {.head = "AU",
      .help = "part of the time in which the accelerators computed",
-     .side = '>'},
+     .side = '>',
+     EPOCH(au),
+     .cell = au_cell},
     {.head = "AU (DLIO)",
      .help = "by the formula of DLIO, which leaves out some steps",
-     .side = '+'},
-    {.head = "samples/s", .help = "of all accelerators", .side = '>'},
+     .side = '+',
+     EPOCH(au_dlio),
+     .show = WR_SHOW_PERCENT},
+    {.head = "samples/s",
+     .help = "of all accelerators",
+     .side = '>',
+     EPOCH(samples_per_s)},
     {.head = "read",
      .help = "bytes per second that were read, measured",
-     .side = '>'},
+     .side = '>',
+     EPOCH(bytes_per_s),
+     .show = WR_SHOW_RATE},
     {.head = "waiting",
      .help = "for batches, mean of the accelerators",
-     .side = '>'},
+     .side = '>',
+     EPOCH(wait_s),
+     TIME},
     {.head = "evaluating",
      .help = "time of the evaluation",
      .side = '>',
-     .only = EVALUATED},
+     .only = EVALUATED,
+     EPOCH(eval_s),
+     TIME},
     {.head = "saving",
      .help = "time in which a checkpoint held it up",
      .side = '>',
-     .only = SAVED},
+     .only = SAVED,
+     EPOCH(save_s),
+     TIME},
     {.head = "cached",
      .help = "part of the data in the page cache before the epoch",
      .side = '>',
-     .only = CACHED},
+     .only = CACHED,
+     EPOCH(resident),
+     .show = WR_SHOW_PERCENT},
     {.head = NULL}};
 
 static const struct wr_column search_columns[] = {
@@ -52,36 +119,75 @@ static const struct wr_column search_columns[] = {
     {.head = NULL}};
 
 static const struct wr_column rank_columns[] = {
-    {.head = "rank", .side = '>'},
-    {.head = "host", .side = '<'},
-    {.head = "accelerators", .help = "that it emulated", .side = '>'},
-    {.head = "AU", .help = "of these", .side = '>'},
-    {.head = "waiting", .help = "for batches", .side = '>'},
-    {.head = "for others", .help = "waiting for slower ranks", .side = '>'},
-    {.head = "read", .help = "bytes in all", .side = '>'},
+    {.head = "rank", .side = '>', RANK(rank)},
+    {.head = "host", .side = '<', RANK(host)},
+    {.head = "accelerators",
+     .help = "that it emulated",
+     .side = '>',
+     RANK(accelerators)},
+    {.head = "AU", .help = "of these", .side = '>', RANK(au), .cell = au_cell},
+    {.head = "waiting", .help = "for batches", .side = '>', RANK(wait_s), TIME},
+    {.head = "for others",
+     .help = "waiting for slower ranks",
+     .side = '>',
+     RANK(barrier_s),
+     TIME},
+    {.head = "read",
+     .help = "bytes in all",
+     .side = '>',
+     RANK(bytes),
+     .cell = size_cell},
     {.head = NULL}};
 
 static const struct wr_column save_columns[] = {
-    {.head = "step", .help = "after which it was saved", .side = '>'},
-    {.head = "began", .help = "seconds since the run began", .side = '>'},
-    {.head = "size", .help = "of all ranks", .side = '>'},
+    {.head = "step",
+     .help = "after which it was saved",
+     .side = '>',
+     SAVE(step)},
+    {.head = "began",
+     .help = "seconds since the run began",
+     .side = '>',
+     SAVE(at_s),
+     TIME},
+    {.head = "size",
+     .help = "of all ranks",
+     .side = '>',
+     SAVE(bytes),
+     .cell = size_cell},
     {.head = "stall",
      .help = "how long the accelerators stood still",
-     .side = '>'},
+     .side = '>',
+     SAVE(stall_s),
+     TIME},
     {.head = "on fast",
      .help = "from the call until it was on the fast tier, or the only one",
-     .side = '>'},
+     .side = '>',
+     SAVE(fast_s),
+     TIME},
     {.head = "on slow",
      .help = "and on the slow tier",
      .side = '>',
-     .only = SLOW},
+     .only = SLOW,
+     SAVE(slow_s),
+     TIME},
     {.head = NULL}};
 
 static const struct wr_column restore_columns[] = {
-    {.head = "restored step", .side = '>'},
-    {.head = "time", .help = "until all ranks had it", .side = '>'},
-    {.head = "size", .help = "of all ranks", .side = '>'},
-    {.head = "rate", .help = "bytes per second", .side = '>'},
+    {.head = "restored step", .side = '>', RESTORE(step)},
+    {.head = "time",
+     .help = "until all ranks had it",
+     .side = '>',
+     RESTORE(seconds),
+     TIME},
+    {.head = "size",
+     .help = "of all ranks",
+     .side = '>',
+     RESTORE(bytes),
+     .cell = size_cell},
+    {.head = "rate",
+     .help = "bytes per second",
+     .side = '>',
+     .cell = restored_cell},
     {.head = NULL}};
 
 const struct wr_columns wr_run_columns[] = {
@@ -89,63 +195,72 @@ const struct wr_columns wr_run_columns[] = {
     {"ranks", rank_columns},       {"checkpoints", save_columns},
     {"restores", restore_columns}, {NULL, NULL}};
 
-/* Whether one of the objects of a list has `key` above 0. */
-static bool any(const json_t *list, const char *key)
+/* Whether one of a list has a number above 0 there. */
+static bool any(const struct wr_list *l, size_t at)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (wr_get_number(json_array_get(list, i), key) > 0)
+    for (size_t i = 0; i < l->count; i++)
+        if (wr_number_at(wr_list_at(l, i), at) > 0)
             return true;
     return false;
 }
 
-static void size_cell(struct wr_doc_table *t, double bytes)
-{
-    char text[32] = "-";
+#define ANY(list, type, member) any(list, offsetof(type, member))
 
-    if (bytes >= 0)
-        wr_format_bytes(text, sizeof(text), bytes);
-    wr_doc_shown(t, bytes >= 0 ? bytes : NAN, "%s", text);
-}
-
-/* An AU that misses the target stands out. */
-static void au_cell(struct wr_doc_table *t, double au, double target)
+static void list_table(struct wr_doc_section *s, const char *title,
+                       const struct wr_column *columns, unsigned which,
+                       const struct wr_run_values *v, const struct wr_list *l,
+                       const char *what)
 {
-    wr_doc_percent(t, 100 * au, 1);
-    if (target > 0 && au < target)
-        wr_doc_tone(t, WR_DOC_BAD);
+    const struct wr_case record = {.values = v};
+    struct wr_doc_table *t;
+
+    if (!l->count)
+        return;
+    t = wr_doc_table_of(s, title, columns, which);
+    for (size_t i = 0; i < l->count && i < WR_VIEW_ROWS; i++)
+        wr_cells(t, columns, which,
+                 &(struct wr_row){.row = &record, .run = wr_list_at(l, i)});
+    wr_view_cut(s, what, l->count);
 }
 
 void wr_run_epoch_table(struct wr_doc_section *s, const char *title,
-                        const json_t *j)
+                        const struct wr_view_record *r)
 {
-    const json_t *list = wr_get_list(j, "epochs");
-    double target = wr_get_number(j, "config.au_target");
-    unsigned which = (any(list, "eval_s") ? EVALUATED : 0) |
-                     (any(list, "save_s") ? SAVED : 0) |
-                     (any(list, "resident") ? CACHED : 0);
-    struct wr_doc_table *t;
+    const struct wr_run_values *v = wr_run_values_of(r);
+    const struct wr_list *l = &v->epochs;
 
-    if (!json_array_size(list))
-        return;
-    t = wr_doc_table_of(s, title, epoch_columns, which);
-    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
-        const json_t *o = json_array_get(list, i);
+    list_table(s, title, epoch_columns,
+               (ANY(l, struct wr_run_epoch_values, eval_s) ? EVALUATED : 0) |
+                   (ANY(l, struct wr_run_epoch_values, save_s) ? SAVED : 0) |
+                   (ANY(l, struct wr_run_epoch_values, resident) ? CACHED : 0),
+               v, l, "epochs");
+}
 
-        wr_doc_number(t, wr_get_number(o, "epoch"), 0);
-        wr_say_time_cell(t, wr_get_number(o, "seconds"));
-        au_cell(t, wr_get_number(o, "au"), target);
-        wr_doc_percent(t, 100 * wr_get_number(o, "au_dlio"), 1);
-        wr_doc_number(t, wr_get_number(o, "samples_per_s"), 1);
-        wr_say_rate_cell(t, wr_get_number(o, "bytes_per_s"));
-        wr_say_time_cell(t, wr_get_number(o, "wait_s"));
-        if (which & EVALUATED)
-            wr_say_time_cell(t, wr_get_number(o, "eval_s"));
-        if (which & SAVED)
-            wr_say_time_cell(t, wr_get_number(o, "save_s"));
-        if (which & CACHED)
-            wr_doc_percent(t, 100 * wr_get_number(o, "resident"), 0);
-    }
-    wr_view_cut(s, "epochs", json_array_size(list));
+void wr_run_rank_table(struct wr_doc_section *s, const char *title,
+                       const struct wr_view_record *r)
+{
+    const struct wr_run_values *v = wr_run_values_of(r);
+
+    if (v->ranks.count > 1)
+        list_table(s, title, rank_columns, 0, v, &v->ranks, "ranks");
+}
+
+void wr_run_save_table(struct wr_doc_section *s, const char *title,
+                       const struct wr_view_record *r)
+{
+    const struct wr_run_values *v = wr_run_values_of(r);
+
+    list_table(s, title, save_columns,
+               ANY(&v->saves, struct wr_run_save_values, slow_s) ? SLOW : 0, v,
+               &v->saves, "saves");
+}
+
+void wr_run_restore_table(struct wr_doc_section *s, const char *title,
+                          const struct wr_view_record *r)
+{
+    const struct wr_run_values *v = wr_run_values_of(r);
+
+    list_table(s, title, restore_columns, 0, v, &v->restores, "restores");
 }
 
 size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
@@ -190,75 +305,6 @@ void wr_run_search_table(struct wr_doc_section *s, const char *title,
         wr_say_rate_cell(t, wr_get_number(o, "bytes_per_s"));
         wr_doc_cell(t, "%s", fed ? "yes" : "no");
         wr_doc_tone(t, fed ? WR_DOC_GOOD : WR_DOC_BAD);
-    }
-}
-
-void wr_run_rank_table(struct wr_doc_section *s, const char *title,
-                       const json_t *j)
-{
-    const json_t *list = wr_get_list(j, "ranks");
-    double target = wr_get_number(j, "config.au_target");
-    struct wr_doc_table *t;
-
-    if (json_array_size(list) < 2)
-        return;
-    t = wr_doc_table_of(s, title, rank_columns, 0);
-    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
-        const json_t *o = json_array_get(list, i);
-
-        wr_doc_number(t, wr_get_number(o, "rank"), 0);
-        wr_doc_cell(t, "%s", wr_get_text(o, "host"));
-        wr_doc_number(t, wr_get_number(o, "accelerators"), 0);
-        au_cell(t, wr_get_number(o, "au"), target);
-        wr_say_time_cell(t, wr_get_number(o, "wait_s"));
-        wr_say_time_cell(t, wr_get_number(o, "barrier_s"));
-        size_cell(t, wr_get_number(o, "bytes"));
-    }
-    wr_view_cut(s, "ranks", json_array_size(list));
-}
-
-void wr_run_save_table(struct wr_doc_section *s, const char *title,
-                       const json_t *j)
-{
-    const json_t *list = wr_get_list(j, "saves");
-    unsigned which = any(list, "slow_s") ? SLOW : 0;
-    struct wr_doc_table *t;
-
-    if (!json_array_size(list))
-        return;
-    t = wr_doc_table_of(s, title, save_columns, which);
-    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
-        const json_t *o = json_array_get(list, i);
-
-        wr_doc_number(t, wr_get_number(o, "step"), 0);
-        wr_say_time_cell(t, wr_get_number(o, "at_s"));
-        size_cell(t, wr_get_number(o, "bytes"));
-        wr_say_time_cell(t, wr_get_number(o, "stall_s"));
-        wr_say_time_cell(t, wr_get_number(o, "fast_s"));
-        if (which)
-            wr_say_time_cell(t, wr_get_number(o, "slow_s"));
-    }
-    wr_view_cut(s, "saves", json_array_size(list));
-}
-
-void wr_run_restore_table(struct wr_doc_section *s, const char *title,
-                          const json_t *j)
-{
-    const json_t *list = wr_get_list(j, "restores");
-    struct wr_doc_table *t;
-
-    if (!json_array_size(list))
-        return;
-    t = wr_doc_table_of(s, title, restore_columns, 0);
-    for (size_t i = 0; i < json_array_size(list) && i < WR_VIEW_ROWS; i++) {
-        const json_t *o = json_array_get(list, i);
-        double bytes = wr_get_number(o, "bytes");
-        double seconds = wr_get_number(o, "seconds");
-
-        wr_doc_number(t, wr_get_number(o, "step"), 0);
-        wr_say_time_cell(t, seconds);
-        size_cell(t, bytes);
-        wr_say_rate_cell(t, seconds > 0 ? bytes / seconds : NAN);
     }
 }
 

@@ -162,14 +162,16 @@ static void describe(struct wr_doc_section *s, const json_t *j)
                     wr_get_number(j, "bad_count"));
 }
 
-static void tables(struct wr_doc_section *s, const json_t *j)
+static void tables(struct wr_doc_section *s, const struct wr_view_record *r)
 {
+    const json_t *j = r->json;
+
     wr_run_search_table(s, "Search", j);
-    wr_run_epoch_table(s, "Epochs", j);
+    wr_run_epoch_table(s, "Epochs", r);
     wr_run_seed_table(s, j);
-    wr_run_rank_table(s, "Ranks", j);
-    wr_run_save_table(s, "Saves", j);
-    wr_run_restore_table(s, "Restores", j);
+    wr_run_rank_table(s, "Ranks", r);
+    wr_run_save_table(s, "Saves", r);
+    wr_run_restore_table(s, "Restores", r);
 }
 
 static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
@@ -202,7 +204,7 @@ static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
     wr_train_saves(s, r->json);
     wr_cases_init(&c, r, 1, &none);
     wr_view_monitor(d, s, &c);
-    tables(s, r->json);
+    tables(s, r);
     wr_view_monitor_tables(s, &c);
     wr_cases_done(&c);
 }
@@ -257,13 +259,13 @@ static void run_result(struct wr_doc *d, const struct wr_view_record *r)
     wr_view_starved(s, r, 1);
     wr_run_says(s, j);
     wr_run_search_table(s, "", j);
-    wr_run_epoch_table(s, "", j);
+    wr_run_epoch_table(s, "", r);
     s = wr_doc_section(d, "");
     wr_run_reads(s, j);
     wr_run_seed_table(s, j);
-    wr_run_rank_table(s, "", j);
-    wr_run_save_table(s, "", j);
-    wr_run_restore_table(s, "", j);
+    wr_run_rank_table(s, "", r);
+    wr_run_save_table(s, "", r);
+    wr_run_restore_table(s, "", r);
     wr_view_bad(d, j);
 }
 

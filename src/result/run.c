@@ -21,9 +21,9 @@ static const char *const limits[] = {"storage", "asked", "data", NULL};
 #define WR_KIND_RUN_INPUT    GROUP(input_vals)
 #define WR_KIND_RUN_READS    GROUP(reads_vals)
 #define WR_KIND_RUN_BATCHES  GROUP(batches_vals)
-#define WR_KIND_RUN_RANKS    LIST(rank_vals)
-#define WR_KIND_RUN_SAVES    LIST(save_vals)
-#define WR_KIND_RUN_RESTORES LIST(restore_vals)
+#define WR_KIND_RUN_RANKS    LIST(wr_run_rank_vals)
+#define WR_KIND_RUN_SAVES    LIST(wr_run_save_vals)
+#define WR_KIND_RUN_RESTORES LIST(wr_run_restore_vals)
 #define WR_KIND_RUN_SEED     GROUP(seed_vals)
 #define WR_KIND_RUN_POINTS   LIST(point_vals)
 #define WR_KIND_RUN_SEARCH   GROUP(search_vals)
@@ -56,13 +56,13 @@ static const struct wr_vals reads_vals = WR_VALS(WR_RUN_READS_VALUES);
 static const struct wr_vals batches_vals = WR_VALS(WR_RUN_BATCHES_VALUES);
 #undef THIS
 #define THIS struct wr_run_rank_values
-static const struct wr_vals rank_vals = WR_VALS(WR_RUN_RANK_VALUES);
+const struct wr_vals wr_run_rank_vals = WR_VALS(WR_RUN_RANK_VALUES);
 #undef THIS
 #define THIS struct wr_run_save_values
-static const struct wr_vals save_vals = WR_VALS(WR_RUN_SAVE_VALUES);
+const struct wr_vals wr_run_save_vals = WR_VALS(WR_RUN_SAVE_VALUES);
 #undef THIS
 #define THIS struct wr_run_restore_values
-static const struct wr_vals restore_vals = WR_VALS(WR_RUN_RESTORE_VALUES);
+const struct wr_vals wr_run_restore_vals = WR_VALS(WR_RUN_RESTORE_VALUES);
 #undef THIS
 #define THIS struct wr_run_seed_values
 static const struct wr_vals seed_vals = WR_VALS(WR_RUN_SEED_VALUES);

@@ -61,11 +61,11 @@
     V(COUNT, bytes, FIRST)                                                     \
     V(REAL, au, FIRST, .compared = 2, .better = WR_IS_SHARE, .title = "AU",    \
       .digits = 3)                                                             \
-    V(REAL, au_dlio, FIRST)                                                    \
+    V(REAL, au_dlio, FIRST, .unit = 0.01, .digits = 1)                         \
     V(REAL, samples_per_s, FIRST, .compared = 1, .better = WR_IS_RATE,         \
       .title = "samples/s", .digits = 1)                                       \
     V(REAL, bytes_per_s, FIRST)                                                \
-    V(REAL, resident, FIRST)                                                   \
+    V(REAL, resident, FIRST, .unit = 0.01)                                     \
     V(REAL, wait_s, FIRST, .compared = 3, .better = WR_IS_TIME,                \
       .title = "waiting (s)", .digits = 3)                                     \
     V(REAL, eval_s, FIRST)                                                     \
@@ -264,7 +264,15 @@ struct wr_run_values {
     WR_RUN_VALUES(WR_VAL_MEMBER)
 };
 
-extern const struct wr_vals wr_run_epoch_vals, wr_run_vals;
+extern const struct wr_vals wr_run_epoch_vals, wr_run_rank_vals,
+    wr_run_save_vals, wr_run_restore_vals, wr_run_vals;
 extern const struct wr_cases_spec wr_run_spec;
+
+/* Of a record that was read. */
+static inline const struct wr_run_values *
+wr_run_values_of(const struct wr_view_record *r)
+{
+    return r->cases.v;
+}
 
 #endif

@@ -22,6 +22,7 @@
 #include "record/probe_tables.h"
 #include "record/report.h"
 #include "record/result.h"
+#include "record/run_tables.h"
 #include "record/view_ckpt.h"
 #include "result/cases.h"
 #include "result/record.h"
@@ -226,12 +227,19 @@ static void print_reports(FILE *out)
     }
 }
 
+static void print_columns(FILE *out, const struct wr_column *list)
+{
+    for (const struct wr_column *c = list; wr_column_is(c); c++)
+        if (wr_column_help(c))
+            fprintf(out, "%s: %s\n", wr_column_head(c), wr_column_help(c));
+}
+
 static void print_help(FILE *out)
 {
     for (size_t i = 0; i < WR_ARRAY_LEN(columns); i++)
-        for (const struct wr_column *c = columns[i].list; wr_column_is(c); c++)
-            if (wr_column_help(c))
-                fprintf(out, "%s: %s\n", wr_column_head(c), wr_column_help(c));
+        print_columns(out, columns[i].list);
+    for (const struct wr_columns *c = wr_run_columns; c->list; c++)
+        print_columns(out, c->list);
 }
 
 /* --- swaps --- */
@@ -379,6 +387,14 @@ static size_t count_parts(const struct wr_vals *t)
     return WR_ARRAY_LEN(of_value) - 1;
 }
 
+static void try_columns(const char *name, const struct wr_column *list)
+{
+    for (const struct wr_column *c = list; wr_column_is(c + 1); c++)
+        try_pair(name, c, sizeof(*c), of_column,
+                 has_head(c) && has_head(c + 1) ? WR_ARRAY_LEN(of_column) : 1,
+                 wr_column_head(c));
+}
+
 static void try_all(void)
 {
     for (size_t i = 0; i < table_count; i++)
@@ -386,12 +402,9 @@ static void try_all(void)
             try_pair("values", v, sizeof(*v), of_value, count_parts(tables[i]),
                      v->key);
     for (size_t i = 0; i < WR_ARRAY_LEN(columns); i++)
-        for (const struct wr_column *c = columns[i].list; wr_column_is(c + 1);
-             c++)
-            try_pair(columns[i].name, c, sizeof(*c), of_column,
-                     has_head(c) && has_head(c + 1) ? WR_ARRAY_LEN(of_column)
-                                                    : 1,
-                     wr_column_head(c));
+        try_columns(columns[i].name, columns[i].list);
+    for (const struct wr_columns *c = wr_run_columns; c->list; c++)
+        try_columns(c->title, c->list);
 }
 
 int main(int argc, char **argv)

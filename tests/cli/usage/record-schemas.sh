@@ -16,7 +16,7 @@ try() {
 for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt probe \
     run run-search run-slow; do
     # shellcheck disable=SC2086 # a list of words
-    python3 "$make" $kind --distinct | try "$(echo "$kind" | sed 's/[ -].*//')" "$kind"
+    python3 "$make" $kind | try "$(echo "$kind" | sed 's/[ -].*//')" "$kind"
 done
 weir gen imagenet set -n 24 --quiet >out
 weir bench set -r 2 --batch 8 --digest --quiet --json | try bench 'of pictures'

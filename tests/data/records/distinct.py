@@ -97,9 +97,20 @@ def more_of_train(record):
             iterations=40)
 
 
+def less_of_run(record):
+    """A search without evaluations and slow tier; a slow machine that saves not."""
+    for epoch in record['epochs']:
+        if record['search']:
+            del epoch['eval_s']
+        if not record['selftest']['ok']:
+            del epoch['save_s']
+    for save in record['saves'] if record['search'] else []:
+        del save['slow_s']
+
+
 def more(record):
     """What records may hold, and those of make.py do not."""
-    {'probe': more_of_probe, 'train': more_of_train}.get(
+    {'probe': more_of_probe, 'train': more_of_train, 'run': less_of_run}.get(
         record['command'], lambda _: None)(record)
     return record
 

@@ -124,7 +124,7 @@ def run_search(record, rng):
                     'samples_per_s': n * au * BATCH / STEP_S,
                     'bytes_per_s': n * au * BATCH / STEP_S * SAMPLE}
                    for n, au in sorted(points)]}
-    record.update(seed=None, ranks=[], saves=[], restores=[])
+    record.update(seed=None, ranks=[], restores=[])
     record['loss']['compute'] += record['loss']['barrier']
     record['loss']['barrier'] = 0
     return record

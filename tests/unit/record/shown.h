@@ -26,14 +26,18 @@ static inline json_t *shown_json(const char *text)
 }
 
 /* The page of these records of a command. */
-static inline struct wr_doc *
-shown_page(const char *command, const struct wr_view_record *r, size_t n)
+static inline struct wr_doc *shown_page(const char *command,
+                                        struct wr_view_record *r, size_t n)
 {
     struct wr_doc *d = wr_doc_new("", "");
 
+    for (size_t i = 0; i < n; i++)
+        assert_true(wr_view_record_read(&r[i]));
     wr_view_find(command)->summarize(d, r, n, 4);
     wr_view_find(command)->build(d, r, n);
     assert_false(wr_doc_failed(d));
+    for (size_t i = 0; i < n; i++)
+        wr_view_record_done(&r[i]);
     return d;
 }
 
