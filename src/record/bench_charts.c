@@ -35,17 +35,15 @@ bool wr_bench_is_read(const struct wr_cases *c)
 static void add_rate(struct wr_pivot *p, const char *series, const char *label,
                      double at, const struct wr_case *row)
 {
-    const char *stages = wr_get_text(row->settings, "stages");
-    bool bytes = !strcmp(stages, "read");
+    bool bytes = !strcmp(wr_get_text(row->settings, "stages"), "read");
+    size_t rate = bytes ? offsetof(struct wr_bench_values, bytes_per_s)
+                        : offsetof(struct wr_bench_values, samples_per_s);
     double v[WR_CASE_RUNS_MAX], unit = bytes ? MB : 1;
-    size_t n = wr_stats_sort(v, bytes
-                                    ? WR_BENCH_NUMBERS(row, bytes_per_s, v)
-                                    : WR_BENCH_NUMBERS(row, samples_per_s, v));
+    size_t n = wr_stats_sort(v, wr_case_numbers(row, rate, v));
 
-    wr_pivot_add(p, series, label, at, wr_stats_quantile(v, n, 0.5) / unit);
+    wr_pivot_add(p, series, label, at, wr_number_at(row->median, rate) / unit);
     if (n > 1)
-        wr_pivot_range(p, wr_stats_quantile(v, n, 0) / unit,
-                       wr_stats_quantile(v, n, 1) / unit);
+        wr_pivot_range(p, v[0] / unit, v[n - 1] / unit);
 }
 
 /* The rates of one record, or of all (ALL): medians by threads where threads

@@ -97,14 +97,13 @@ static void rate_cell(struct wr_doc_table *t, double mb)
 /* Half of the passes are within so much of the median, in percent. */
 static double spread_of(const struct wr_row *r)
 {
-    double v[WR_CASE_RUNS_MAX], off[WR_CASE_RUNS_MAX], median;
+    double v[WR_CASE_RUNS_MAX], median = wr_probe_median(r->row)->ops_per_s;
     size_t n = wr_case_numbers(
         r->row, offsetof(struct wr_probe_run_values, ops_per_s), v);
 
-    median = wr_stats_median(v, n);
     for (size_t i = 0; i < n; i++)
-        off[i] = fabs(v[i] - median);
-    return n > 1 ? 100 * wr_stats_median(off, n) / median : NAN;
+        v[i] = fabs(v[i] - median);
+    return n > 1 ? 100 * wr_stats_median(v, n) / median : NAN;
 }
 
 static const char *access_of(bool direct)
