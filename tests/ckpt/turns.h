@@ -72,6 +72,7 @@ struct turns_folder {
     uint64_t generation; /* of its last writer; of the slow tier the highest */
     unsigned opening;    /* of that writer */
     unsigned store;      /* its number; 0: new, or of an earlier version */
+    bool unsure;         /* an opening that gave up may be its last writer */
     bool notes;          /* which openings it knows: */
     uint64_t known[TURNS_WORDS];
 };

@@ -306,6 +306,7 @@ void turns_begin_writer(struct turns *w, unsigned folder)
     w->far.opening = ++w->openings;
     note_number(w, w->far.opening, w->far.generation);
     note_opening(&w->far, w->far.opening);
+    w->far.unsure = false;
     w->folders[folder] = w->far;
 }
 
@@ -500,14 +501,16 @@ static bool is_retired(const struct turns *w, unsigned salt)
 static bool check_drained(struct turns *w, unsigned salt)
 {
     struct turns_save *s = &w->saves[salt];
-    bool theirs = s->folder != TURNS_NOWHERE && w->newest > s->generation &&
-                  w->newest > w->folders[s->folder].generation;
-    bool stale = s->stale || theirs;
+    const struct turns_folder *f = s->folder != TURNS_NOWHERE
+                                       ? &w->folders[s->folder]
+                                       : NULL;
+    bool theirs = f && !f->unsure && w->newest > s->generation &&
+                  w->newest > f->generation;
 
     if (s->drained)
         return true;
     s->drained = true;
-    return !stale || w->adopts ||
+    return (!s->stale && !theirs) || w->adopts ||
            turns_fail(w, "save %u of step %u is stale and was drained", salt,
                       (unsigned)s->step);
 }
