@@ -185,6 +185,14 @@ bool turns_has(const struct turns_seen *s, unsigned salt)
     return false;
 }
 
+bool turns_shows(const struct turns_seen *s, unsigned salt)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->copies[i].salt == salt && !s->copies[i].aside)
+            return true;
+    return false;
+}
+
 unsigned turns_find(const struct turns *w, const struct turns_seen *s,
                     uint64_t step)
 {

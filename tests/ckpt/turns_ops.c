@@ -228,7 +228,8 @@ static unsigned find_from(struct turns *w, struct turns_node *nd, uint64_t step)
     turns_look(w);
     for (unsigned i = 0; i < w->count; i++)
         if (w->saves[i].step < step &&
-            (turns_has(&w->on_slow, i) || turns_has(&w->on[nd->folder], i)) &&
+            (turns_shows(&w->on_slow, i) ||
+             turns_shows(&w->on[nd->folder], i)) &&
             (best == TURNS_SAVES || turns_is_newer(w, i, best)))
             best = i;
     nd->based = true;
