@@ -463,7 +463,7 @@ static bool is_replaced(const struct turns *w, unsigned salt)
 }
 
 /* It is not of the run that `head` is the end of: that run is on the slow tier,
- * and a newer one that was left, too, stays. */
+ * and another one that was left, too, and is not older, stays. */
 static bool is_left(const struct turns *w, unsigned salt, unsigned head,
                     const bool *run, unsigned keep)
 {
@@ -474,7 +474,7 @@ static bool is_left(const struct turns *w, unsigned salt, unsigned head,
         return true;
     for (unsigned i = 0; i < w->count; i++)
         if (!run[i] && i != salt && is_there(w, i) &&
-            turns_is_newer(w, i, salt))
+            !turns_is_newer(w, salt, i))
             return true;
     return false;
 }
