@@ -1,8 +1,8 @@
 /* finding.h - what is wrong with a program's I/O, what it costs, and the cure.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each rule is one file find_*.c with one table and a line in finding.c. A rule
- * speaks only if the numbers of the trace carry it. */
+ * A finding is a function in one of find_*.c and a row of findings.def. It speaks
+ * only if the numbers of the trace carry it. */
 #ifndef WR_TRACE_FINDING_H
 #define WR_TRACE_FINDING_H
 
@@ -36,7 +36,6 @@ struct wr_trace_finding {
 
 struct wr_trace_finding_rule {
     const char *code, *title;
-    /* True: *ret is filled, all but `rule`. */
     bool (*look)(const struct wr_trace_analysis *a,
                  struct wr_trace_finding *ret);
 };
