@@ -317,7 +317,7 @@ bool wr_find_overlap(const struct wr_trace_analysis *a,
     if (a->mains < 2 && a->workers_at_once < 2)
         return false;
     if (a->ranks > 1 && a->same_bytes > a->set_bytes / 3)
-        return false; /* which is S02 */
+        return false; /* it is for the next rule to say whether that matters */
     for (size_t k = 0; k < a->use_count; k++)
         shared += shared_bytes(&a->uses[k]);
     if (!a->set_unique || shared < a->set_bytes / 20)
@@ -613,6 +613,7 @@ static void storage_bound(const struct wr_trace_analysis *a,
 
 static void cpu_bound(struct wr_trace_finding *f)
 {
+    f->over = ""; /* more workers are what it advises, too */
     wr_find_what(
         f, "CPU-bound: training waits for its input, but storage could give "
            "far more; decoding or Python takes the time.");

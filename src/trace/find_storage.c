@@ -125,9 +125,10 @@ bool wr_find_staging(const struct wr_trace_analysis *a,
 
     if (!m || !m->network || a->epoch_count < 2)
         return false;
-    if (fits_memory(a) || (a->device_read != UINT64_MAX && a->set_counted &&
-                           a->device_read < a->set_bytes / 2))
-        return false; /* it can stay in memory, or does already */
+    if ((fits_memory(a) && waited_ns(a) <= 0) ||
+        (a->device_read != UINT64_MAX && a->set_counted &&
+         a->device_read < a->set_bytes / 2))
+        return false; /* the page cache serves it already */
     lost = wr_find_lost(a, (double)(a->set_ns + a->set_meta_ns)) *
            (epochs - 1) / epochs;
     if (lost * epochs < STAGING_SHARE * wr_find_run(a))
@@ -359,7 +360,7 @@ bool wr_find_record_files(const struct wr_trace_analysis *a,
                    (double)WR_MAX(1, a->set_ns + a->set_meta_ns);
 
     if (a->set_files < PACK_FILES || size < PACK_SMALL || size > PACK_LARGE ||
-        share < PACK_SHARE || a->set_meta_ns > a->set_ns)
+        share < PACK_SHARE)
         return false;
     wr_find_cost(f, wr_find_lost(a, (double)a->set_meta_ns), 0.9,
                  WR_TRACE_FINDING_LIKELY);

@@ -20,7 +20,7 @@
 #define COPY_RATE 2e9     /* bytes per second, out of the page cache */
 
 static const struct wr_trace_finding_rule rules[] = {
-#define FINDING(code, name, title) {code, title, wr_find_##name},
+#define FINDING(code, name, title, over) {code, title, over, wr_find_##name},
 #include "trace/findings.def"
 };
 
@@ -282,6 +282,29 @@ static int by_cost(const void *x, const void *y, void *arg)
     return strcmp(p->rule->code, q->rule->code);
 }
 
+/* Whether one that is told itself stands in for it. */
+static bool is_covered(const struct wr_trace_findings *f, size_t which)
+{
+    for (size_t k = 0; k < f->count; k++)
+        if (strstr(f->list[k].over, f->list[which].rule->code) &&
+            !is_covered(f, k))
+            return true;
+    return false;
+}
+
+static void drop_covered(struct wr_trace_findings *f)
+{
+    bool covered[WR_ARRAY_LEN(rules)];
+    size_t n = 0;
+
+    for (size_t k = 0; k < f->count; k++)
+        covered[k] = is_covered(f, k);
+    for (size_t k = 0; k < f->count; k++)
+        if (!covered[k])
+            f->list[n++] = f->list[k];
+    f->count = n;
+}
+
 int wr_trace_findings_of(const struct wr_trace_analysis *a,
                          struct wr_trace_findings *ret, weir_err *err)
 {
@@ -291,13 +314,13 @@ int wr_trace_findings_of(const struct wr_trace_analysis *a,
     if (!f.list)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     for (size_t k = 0; k < WR_ARRAY_LEN(rules); k++) {
-        struct wr_trace_finding one = {0};
+        struct wr_trace_finding one = {.rule = &rules[k],
+                                       .over = rules[k].over};
 
-        if (!rules[k].look(a, &one))
-            continue;
-        one.rule = &rules[k];
-        f.list[f.count++] = one;
+        if (rules[k].look(a, &one))
+            f.list[f.count++] = one;
     }
+    drop_covered(&f);
     qsort_r(f.list, f.count, sizeof(*f.list), by_cost,
             (void *)(uintptr_t)a); /* which is only read */
     *ret = f;

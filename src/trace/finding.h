@@ -24,18 +24,19 @@ struct wr_trace_finding_example {
 
 struct wr_trace_finding {
     const struct wr_trace_finding_rule *rule;
-    double seconds; /* lost per epoch; per run if `once` */
-    double gain;    /* of these, what the change is expected to bring */
-    bool once;      /* lost once in a run, not in each epoch */
-    bool risk;      /* no time is lost: data may be */
-    int sure;       /* enum wr_trace_finding_sure */
+    const char *over; /* codes of findings that it stands in for */
+    double seconds;   /* lost per epoch; per run if `once` */
+    double gain;      /* of these, what the change is expected to bring */
+    bool once;        /* lost once in a run, not in each epoch */
+    bool risk;        /* no time is lost: data may be */
+    int sure;         /* enum wr_trace_finding_sure */
     char what[240], evidence[400], change[480];
     struct wr_trace_finding_example examples[WR_TRACE_FINDING_EXAMPLES];
     size_t example_count;
 };
 
 struct wr_trace_finding_rule {
-    const char *code, *title;
+    const char *code, *title, *over;
     bool (*look)(const struct wr_trace_analysis *a,
                  struct wr_trace_finding *ret);
 };

@@ -5,8 +5,8 @@
 
 #include "trace/finding.h"
 
-/* True: *ret is filled, all but `rule`. */
-#define FINDING(code, name, title)                                             \
+/* *ret has `rule` and `over` by its row. True: the rest is filled. */
+#define FINDING(code, name, title, over)                                       \
     bool wr_find_##name(const struct wr_trace_analysis *a,                     \
                         struct wr_trace_finding *ret);
 #include "trace/findings.def"
