@@ -43,6 +43,7 @@ static void pass_begins(struct wr_trace_walk *w, struct wr_trace_use *u)
 {
     u->covered = 0;
     u->pass_bytes = 0;
+    u->pass_opens = 0;
     if (u->passes < WR_PASSES_MAX)
         u->passes++;
     w->pass_count = WR_MAX(w->pass_count, u->passes);
@@ -50,12 +51,13 @@ static void pass_begins(struct wr_trace_walk *w, struct wr_trace_use *u)
 }
 
 /* A file that is opened again after a good part of it was read: a pass of its
- * own. */
+ * own, unless it is opened for each small part. */
 static void set_opened(struct wr_trace_use *u, uint64_t size)
 {
     if (!u->passes || !u->pass_bytes)
         return;
-    if (size == UINT64_MAX || u->pass_bytes >= size / 4) {
+    if (size == UINT64_MAX ||
+        u->pass_bytes / WR_MAX(1, u->pass_opens) >= size / 4) {
         u->covered = UINT64_MAX;
         u->pass_bytes = size == UINT64_MAX ? UINT64_MAX / 2 : size;
     }
@@ -135,6 +137,7 @@ static bool count_order(struct wr_trace_walk *w, const struct wr_trace_event *e,
     }
     u->consecutive += consecutive;
     consecutive &= h->begun; /* the first one is small if the file is */
+    u->pass_opens += !h->begun;
     h->begun = true;
     return consecutive;
 }
