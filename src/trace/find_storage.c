@@ -375,6 +375,60 @@ bool wr_find_record_files(const struct wr_trace_analysis *a,
     return pack_files(a, f, "packed", "tfrecord --shard-size 1GiB");
 }
 
+/* --- a file is opened for each part that is read of it --- */
+
+#define REOPEN_TIMES 4   /* per pass: some look at a file before they read it */
+#define REOPEN_LEAST 100 /* opens too many */
+#define REOPEN_SHARE 0.5 /* of all metadata calls: else packing comes first */
+
+static uint64_t reopened_ns(const struct wr_trace_use *u)
+{
+    uint64_t usual = REOPEN_TIMES * (uint64_t)u->passes;
+
+    return u->role == WR_TRACE_ROLE_SET && u->opens > usual ? u->meta_ns : 0;
+}
+
+bool wr_find_reopened(const struct wr_trace_analysis *a,
+                      struct wr_trace_finding *f)
+{
+    double enough = 0, opens = 0, extra = 0, ns = 0;
+    unsigned files = 0;
+
+    /* Once in each epoch by each process that reads the data set. */
+    for (size_t k = 0; k < a->actor_count; k++)
+        enough += a->actors[k].set_bytes ? wr_find_epochs(a) : 0;
+    for (size_t k = 0; k < a->use_count; k++) {
+        const struct wr_trace_use *u = &a->uses[k];
+
+        if (!reopened_ns(u) || u->opens <= enough)
+            continue;
+        files++;
+        opens += u->opens;
+        extra += u->opens - enough;
+        ns += (double)u->meta_ns * (1 - enough / u->opens);
+    }
+    if (!loads_data(a) || extra < REOPEN_LEAST ||
+        ns < REOPEN_SHARE * (double)a->set_meta_ns)
+        return false;
+    wr_find_cost(f, wr_find_lost(a, ns), 1, WR_TRACE_FINDING_SURE);
+    wr_find_what(f,
+                 "Files are opened again for each part that is read of them: "
+                 "%.0f times each.",
+                 opens / files);
+    wr_find_evidence(
+        f,
+        "%.0f opens of %u files, where %.0f would do; opening them "
+        "again takes %.1f s of all threads.",
+        opens, files, opens - extra, ns * 1e-9);
+    wr_find_change(
+        f, "Open a file once in each worker and keep it: in __getitem__ "
+           "(not in __init__) if self.file is None: self.file = "
+           "h5py.File(path, 'r'); or fd = os.open(path, os.O_RDONLY) "
+           "once, then os.pread(fd, size, offset)");
+    wr_find_files(a, f, reopened_ns);
+    return wr_find_matters(a, f->seconds);
+}
+
 /* --- random reads of big files fetch more than is used --- */
 
 #define RANDOM_FILE  (UINT64_C(64) << 20)

@@ -214,14 +214,72 @@ static void test_network(void **state)
     result_done(&r);
 }
 
+/* Two epochs of 20 files that are opened for each of 40 records, or once. */
+static void test_reopened(void **state)
+{
+    const struct wr_trace_finding *f;
+    struct result r;
+
+    for (int again = 0; again < 2; again++) {
+        uint64_t at = 0;
+
+        maker_open(&r.m);
+        maker_process(&r.m, -1, 0, 2000);
+        for (unsigned k = 0; k < 20; k++)
+            maker_name(&r.m, 4 * MB, "/data/%u.h5", k);
+        for (unsigned k = 0; k < 40; k++)
+            at = maker_records(&r.m, k % 20, 40, again, at);
+        result_finish(&r);
+        f = result_find(&r, "D22");
+        assert_int_equal(f != NULL, again);
+        if (again) /* but for the first of 40 */
+            assert_near(f->seconds, 20 * 39 * 1.001e-3, 0.01);
+        result_done(&r);
+    }
+}
+
+/* 40 workers that each open the same files once. */
+static void test_opened_by_each(void **state)
+{
+    struct result r;
+
+    maker_open(&r.m);
+    maker_process(&r.m, -1, 0, 100);
+    for (unsigned k = 0; k < 20; k++)
+        maker_name(&r.m, 4 * MB, "/data/%u.h5", k);
+    for (unsigned w = 1; w <= 40; w++) {
+        uint64_t at = 0;
+
+        maker_process(&r.m, 0, 0, 100);
+        for (unsigned k = 0; k < 20; k++) {
+            maker_event(&r.m, (struct wr_trace_event){.op = WR_TRACE_STAT,
+                                                      .process = w,
+                                                      .file = k,
+                                                      .start_ns = at,
+                                                      .dur_ns = MS});
+            at = maker_whole(&r.m, w, k, 100 * KB, at + MS, 1000);
+        }
+    }
+    result_finish(&r);
+    assert_int_equal(r.a->workers, 40);
+    assert_true(r.a->set_meta_ns > r.a->set_ns);
+    assert_null(result_find(&r, "D22"));
+    result_done(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cacheable),    cmocka_unit_test(test_small_reads),
-        cmocka_unit_test(test_double_work),  cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_record_files), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_faults),       cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_network)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cacheable),
+                                       cmocka_unit_test(test_small_reads),
+                                       cmocka_unit_test(test_double_work),
+                                       cmocka_unit_test(test_metadata),
+                                       cmocka_unit_test(test_record_files),
+                                       cmocka_unit_test(test_random),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_pieces),
+                                       cmocka_unit_test(test_network),
+                                       cmocka_unit_test(test_reopened),
+                                       cmocka_unit_test(test_opened_by_each)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

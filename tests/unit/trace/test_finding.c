@@ -153,6 +153,25 @@ static void test_packing(void **state)
     result_done(&r);
 }
 
+/* Files of 4 MB that are opened for each record. */
+static void test_opened_again(void **state)
+{
+    struct result r;
+    uint64_t at = 0;
+
+    maker_open(&r.m);
+    maker_process(&r.m, -1, 0, 12000);
+    for (unsigned k = 0; k < 120; k++)
+        maker_name(&r.m, 4 * MB, "/data/%u.h5", k);
+    for (unsigned k = 0; k < 240; k++) /* two epochs */
+        at = maker_records(&r.m, k % 120, 40, /* again= */ true, at);
+    result_finish(&r);
+    assert_covers(&r, "D22", "D09");
+    assert_covers(&r, "D22", "D10");
+    assert_covers(&r, "D22", "S03");
+    result_done(&r);
+}
+
 /* 64 KiB at random places of a file on nfs: by reads, or by page faults. What a
  * covered finding stands in for is told. */
 static void test_random_places(void **state)
@@ -305,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_memory_and_staging),
         cmocka_unit_test(test_size_of_requests),
         cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_opened_again),
         cmocka_unit_test(test_random_places),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_shares_of_ranks),
