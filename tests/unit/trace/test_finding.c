@@ -1,14 +1,12 @@
-/* test_finding.c - the list of findings, those that stand in for others, the report.
+/* test_finding.c - the list of findings, those that stand in for others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "result.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "trace/finding_private.h"
-#include "trace/report.h"
 
 static const struct wr_trace_finding_rule rules[] = {
 #define FINDING(code, name, title, over) {code, title, over, wr_find_##name},
@@ -286,33 +284,17 @@ static void test_fine(void **state)
     result_done(&r);
 }
 
-/* Costly ones first; names cannot move the cursor. */
-static void test_report(void **state)
+/* Costly ones first. */
+static void test_order(void **state)
 {
-    char *text = NULL;
-    size_t size = 0;
-    struct script s = script_plain;
     struct result r;
-    FILE *out;
 
-    s.folder = "/data/\033[31mred";
-    result_run(&r, &s);
+    result_run(&r, &script_plain);
     assert_true(r.found.count >= 1);
     for (size_t k = 1; k < r.found.count; k++)
         assert_true(r.found.list[k].risk ||
                     wr_trace_finding_cost(r.a, &r.found.list[k - 1]) >=
                         wr_trace_finding_cost(r.a, &r.found.list[k]));
-    out = open_memstream(&text, &size);
-    wr_trace_report(r.a, &r.found, (struct wr_trace_report_style){.width = 80},
-                    out);
-    fclose(out);
-    assert_null(strchr(text, '\033'));
-    assert_non_null(strstr(text, "I/O takes"));
-    assert_non_null(strstr(text, "D01"));
-    assert_non_null(strstr(text, "100.0 % sequential"));
-    assert_non_null(strstr(text, "Epochs"));
-    assert_non_null(strstr(text, "Top files"));
-    free(text);
     result_done(&r);
 }
 
@@ -330,7 +312,7 @@ int main(void)
         cmocka_unit_test(test_shares_of_ranks),
         cmocka_unit_test(test_every_pair),
         cmocka_unit_test(test_fine),
-        cmocka_unit_test(test_report)};
+        cmocka_unit_test(test_order)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
