@@ -24,8 +24,8 @@ typedef struct weir_dataset weir_dataset;
 /* How a data set is opened. Fill with weir_dataset_defaults first. */
 typedef struct weir_dataset_config {
     size_t size;        /* of this struct: set by weir_dataset_defaults */
-    const char *format; /* "images", "list", "tensor", "tfrecord", "tar", "csv",
-                           "json"; NULL: detected */
+    const char *format; /* "images", "tfrecord", ...: as weir inspect --help
+                           lists them; NULL: detected */
     const char *root;   /* list: folder that its relative paths start from;
                            NULL: the folder of the list file */
     /* The index is kept in a file and reused as long as the data have not
@@ -125,7 +125,7 @@ WEIR_API uint64_t weir_dataset_count(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_bytes(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_max_length(const weir_dataset *ds);
 
-/* "images", "list", "tensor", "tfrecord", "tar", "csv", "json". Static. */
+/* What weir_dataset_config.format would say. Static. */
 WEIR_API const char *weir_dataset_format(const weir_dataset *ds);
 
 /* The fields of the samples, *ret_count of them (borrowed). */

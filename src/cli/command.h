@@ -34,10 +34,7 @@ struct wr_columns; /* record/columns.h */
 
 enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
 
-/* Texts of what all commands on data sets have. A test compares the first
- * with the registry of formats. */
-#define WR_HELP_FORMAT                                                         \
-    "images, list, tensor, tar, tfrecord, indexed_binary, csv, json or hdf5"
+/* Text of what all commands on data sets have. */
 #define WR_HELP_DATASET                                                        \
     "folder of class folders, list file (path,label), .npy, .npz or .wt "      \
     "tensors, "                                                                \

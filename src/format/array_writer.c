@@ -6,9 +6,8 @@
 #include "base/named.h"
 
 static const struct wr_array_writer_ops *const writers[] = {
-#define ENTRY(name, help) &wr_array_writer_##name,
-    WR_ARRAY_WRITER_MAP(ENTRY)
-#undef ENTRY
+#define ARRAY_WRITER(name, help) &wr_array_writer_##name,
+#include "format/formats.def"
 };
 
 const struct wr_array_writer_ops *wr_array_writer_at(unsigned k)

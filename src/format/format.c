@@ -14,11 +14,9 @@
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
 
-/* One line per format. */
 static const struct wr_format_ops *const formats[] = {
-    &wr_format_images, &wr_format_list,     &wr_format_tensor,
-    &wr_format_tar,    &wr_format_tfrecord, &wr_format_indexed_binary,
-    &wr_format_csv,    &wr_format_json,     &wr_format_hdf5,
+#define FORMAT(name) &wr_format_##name,
+#include "format/formats.def"
 };
 
 const struct wr_format_ops *wr_format_at(unsigned k)

@@ -1,7 +1,7 @@
 /* format.h - a format is an indexer and, where samples are wrapped, unpack.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One const table and one line in format.c per format. Reading is not a
+ * One const table and one line in formats.def per format. Reading is not a
  * format's business: the pipeline reads the byte ranges that the index names
  * and hands each field's bytes to the decoder of its kind (decode.h). */
 #ifndef WR_FORMAT_FORMAT_H
@@ -163,14 +163,7 @@ struct weir_dataset {
     bool index_reused;      /* from a side file */
 };
 
-extern const struct wr_format_ops wr_format_hdf5;
-extern const struct wr_format_ops wr_format_images;
-extern const struct wr_format_ops wr_format_list;
-extern const struct wr_format_ops wr_format_tensor;
-extern const struct wr_format_ops wr_format_tar;
-extern const struct wr_format_ops wr_format_tfrecord;
-extern const struct wr_format_ops wr_format_indexed_binary;
-extern const struct wr_format_ops wr_format_csv;
-extern const struct wr_format_ops wr_format_json;
+#define FORMAT(name) extern const struct wr_format_ops wr_format_##name;
+#include "format/formats.def"
 
 #endif

@@ -350,7 +350,6 @@ static int npz_finish(struct wr_array_out *w, uint64_t *ret_size, weir_err *err)
 
 const struct wr_array_writer_ops wr_array_writer_npz = {
     .name = "npz",
-    .help = "NumPy's archives, an array for each field",
     .ext = ".npz",
     .packs = true,
     .open = npz_open,

@@ -123,7 +123,6 @@ static int tar_finish(struct wr_bytes *to, weir_err *err)
 
 const struct wr_writer_ops wr_writer_tar = {
     .name = "tar",
-    .help = "tar archives, as WebDataset reads them",
     .ext = ".tar",
     .add = tar_add,
     .finish = tar_finish,

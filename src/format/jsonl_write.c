@@ -1,4 +1,4 @@
-/* json_write.c - samples as JSON lines.
+/* jsonl_write.c - samples as JSON lines.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +112,6 @@ static int jsonl_add(struct wr_bytes *to, const struct wr_write_sample *s,
 
 const struct wr_writer_ops wr_writer_jsonl = {
     .name = "jsonl",
-    .help = "JSON lines, an object per sample",
     .ext = ".jsonl",
     .fields = true,
     .add = jsonl_add,
