@@ -29,6 +29,12 @@ const struct wr_format_ops *wr_format_find(const char *name)
     return wr_named_ops(formats, WR_ARRAY_LEN(formats), name);
 }
 
+int wr_format_probe(const struct wr_format_ops *f, struct wr_store *st,
+                    const char *leaf)
+{
+    return f->probe ? f->probe(st, leaf) : wr_files_probe(&f->files, st, leaf);
+}
+
 int wr_format_choose(const struct wr_index_job *job,
                      const struct wr_format_ops **ret, weir_err *err)
 {
@@ -39,7 +45,9 @@ int wr_format_choose(const struct wr_index_job *job,
         bool fits = (!job->fragment || formats[k]->takes_fragment) &&
                     (!job->leaf || !job->cfg->columns ||
                      formats[k]->takes_root);
-        int score = fits ? formats[k]->probe(job->leaf_store, job->leaf) : 0;
+        int score = fits ? wr_format_probe(formats[k], job->leaf_store,
+                                           job->leaf)
+                         : 0;
 
         if (score < 0)
             return wr_fail(err, score, "%s", weir_strerror(score));

@@ -17,7 +17,6 @@
 #include "base/pool.h"
 #include "base/thread.h"
 #include "format/format.h"
-#include "format/shards.h"
 
 #define IDX_MAX     ((size_t)256 << 20) /* bytes of an index file */
 #define IDX_SMALL   ((uint64_t)1 << 20) /* fetched ahead */
@@ -31,11 +30,6 @@ enum { OFFSETS, SIZES, INDEXES };
 
 static const char *const endings[INDEXES] = {WR_INDEXED_BINARY_OFFSETS,
                                              WR_INDEXED_BINARY_SIZES};
-
-static bool is_data_name(const char *name)
-{
-    return wr_name_has_ext(name, WR_INDEXED_BINARY_EXT " .mmap_indexed_binary");
-}
 
 /* False: it does not fit. */
 static bool index_name(const char *name, unsigned which, char *buf)
@@ -389,7 +383,7 @@ static int ib_index(struct wr_index_job *job, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     ij->job = job;
     ij->l = &l;
-    r = wr_shards_list(job, is_data_name, &l, err);
+    r = wr_files_list(job, &wr_format_indexed_binary.files, &l, err);
     if (r == 0)
         r = add_files(ij, err);
     if (r == 0)
@@ -402,7 +396,7 @@ static int ib_index(struct wr_index_job *job, weir_err *err)
 /* --- is it one? --- */
 
 /* A file of any name that has both index files beside it. */
-static int probe_leaf(struct wr_store *st, const char *leaf)
+static int check_beside(struct wr_store *st, const char *leaf)
 {
     for (unsigned k = 0; k < INDEXES; k++) {
         char path[MAX_PATH];
@@ -413,24 +407,17 @@ static int probe_leaf(struct wr_store *st, const char *leaf)
         if (r < 0 || s.kind != WR_KIND_FILE)
             return wr_index_fails(r) ? r : 0;
     }
-    return 90;
-}
-
-static int ib_probe(struct wr_store *st, const char *leaf)
-{
-    char name[MAX_PATH];
-    int r;
-
-    if (leaf)
-        return is_data_name(leaf) ? 100 : probe_leaf(st, leaf);
-    r = wr_shards_peek(st, is_data_name, name, sizeof(name));
-    return r > 0 ? 85 : r;
+    return 1;
 }
 
 const struct wr_format_ops wr_format_indexed_binary = {
     .name = "indexed_binary",
     .help = "DLIO's indexed binary files (.off.idx, .sz.idx), or a folder",
     .tensors = true,
-    .probe = ib_probe,
+    .files = {.endings = WR_INDEXED_BINARY_EXT " .mmap_indexed_binary",
+              .named = 100,
+              .check = check_beside,
+              .checked = 90,
+              .folder = 85},
     .index = ib_index,
 };

@@ -8,7 +8,6 @@
 #include "base/error.h"
 
 #define PROBE_BYTES 65536u
-#define MAX_NAME    4096
 
 struct json_files {
     struct wr_text_files text; /* first */
@@ -17,9 +16,11 @@ struct json_files {
 
 /* --- names --- */
 
+#define LINES ".jsonl .ndjson .jsonl.gz .ndjson.gz"
+
 static bool is_lines_name(const char *name)
 {
-    return wr_name_has_ext(name, ".jsonl .ndjson .jsonl.gz .ndjson.gz");
+    return wr_name_has_ext(name, LINES);
 }
 
 static bool is_json_name(const char *name)
@@ -42,14 +43,17 @@ bool wr_json_is_array(const char *name, const char *text, size_t len,
 
 /* An array of objects or of arrays; other .json files are settings and the
  * like. */
-static int probe_json(struct wr_store *st, const char *name)
+static int check_array(struct wr_store *st, const char *name)
 {
     struct wr_json j;
     size_t len, from;
     char *text, c;
     bool all;
-    int r = wr_text_head(st, name, PROBE_BYTES, &text, &len, &all, NULL);
+    int r;
 
+    if (!is_json_name(name))
+        return 0;
+    r = wr_text_head(st, name, PROBE_BYTES, &text, &len, &all, NULL);
     if (r < 0)
         return wr_index_fails(r) ? r : 0;
     r = wr_json_is_array(name, text, len, &from);
@@ -57,26 +61,6 @@ static int probe_json(struct wr_store *st, const char *name)
     c = wr_json_peek(&j);
     free(text);
     return r && (c == '{' || c == '[');
-}
-
-static int json_probe(struct wr_store *st, const char *leaf)
-{
-    char name[MAX_NAME];
-    int r;
-
-    if (leaf && is_lines_name(leaf))
-        return 95;
-    if (leaf && is_json_name(leaf)) {
-        r = probe_json(st, leaf);
-        return r > 0 ? 85 : r;
-    }
-    if (leaf)
-        return 0;
-    r = wr_shards_peek(st, is_lines_name, name, sizeof(name));
-    if (r <= 0)
-        return r;
-    r = wr_text_beside_folders(st);
-    return r < 0 ? r : r ? 40 : 78;
 }
 
 /* --- records --- */
@@ -245,7 +229,7 @@ static int add_fields(struct wr_index_job *job, struct wr_text_files *text,
 
 static int json_index(struct wr_index_job *job, weir_err *err)
 {
-    struct json_files f = {.text = {.is_name = is_lines_name,
+    struct json_files f = {.text = {.names = &wr_format_json.files,
                                     .fields = add_fields,
                                     .scan = scan_file}};
 
@@ -257,7 +241,12 @@ const struct wr_format_ops wr_format_json = {
     .help = "JSON lines, or one JSON array of samples, plain or gzip",
     .takes_fragment = true,
     .looks = WR_JSON_LOOK,
-    .probe = json_probe,
+    .files = {.endings = LINES,
+              .named = 95,
+              .check = check_array,
+              .checked = 85,
+              .folder = 78,
+              .tree = 40},
     .index = json_index,
     .unpack = wr_json_unpack,
 };

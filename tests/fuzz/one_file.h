@@ -140,7 +140,7 @@ static void one_file_run(const struct wr_format_ops *f, struct one_file *file,
     weir_err err;
 
     file->store.ops = &one_store_ops;
-    f->probe(&file->store, file->name);
+    wr_format_probe(f, &file->store, file->name);
     if (ix && f->index(&job, &err) == 0 && wr_index_seal(ix, &err) == 0 &&
         wr_unpack_init(&u, wr_index_schema(ix), NULL) == 0)
         one_unpack(f, ix, file, &u);

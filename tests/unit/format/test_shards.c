@@ -133,6 +133,8 @@ static bool is_shard(const char *name)
     return wr_name_has_ext(name, ".shard");
 }
 
+static const struct wr_format_files shards = {.is_name = is_shard};
+
 static void test_list(void **state)
 {
     const weir_dataset_config cfg = {.format = NULL};
@@ -144,22 +146,22 @@ static void test_list(void **state)
     (void)state;
     tmpdir_init(&t);
     job.store = open_store("", &t);
-    assert_false(wr_shards_peek(job.store, is_shard, name, sizeof(name)));
+    assert_false(wr_files_peek(&shards, job.store, name, sizeof(name)));
     tmpdir_put_text(&t, "b.shard", "");
-    assert_true(wr_shards_peek(job.store, is_shard, name, sizeof(name)));
+    assert_true(wr_files_peek(&shards, job.store, name, sizeof(name)));
     assert_string_equal(name, "b.shard");
-    assert_false(wr_shards_peek(job.store, is_shard, name, 7));
+    assert_false(wr_files_peek(&shards, job.store, name, 7));
     tmpdir_put_text(&t, "a.shard", "");
     tmpdir_put_text(&t, ".c.shard", "");
     tmpdir_put_text(&t, "other", "");
     tmpdir_mkdir(&t, "d.shard");
-    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
+    assert_int_equal(wr_files_list(&job, &shards, &l, NULL), 0);
     assert_int_equal(l.count, 2);
     assert_string_equal(wr_listing_name(&l, 0), "a.shard");
     assert_string_equal(wr_listing_name(&l, 1), "b.shard");
     wr_listing_done(&l);
     job.leaf = "other";
-    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
+    assert_int_equal(wr_files_list(&job, &shards, &l, NULL), 0);
     assert_int_equal(l.count, 1);
     assert_string_equal(wr_listing_name(&l, 0), "other");
     wr_listing_done(&l);
@@ -205,7 +207,7 @@ static int scan_lines(struct wr_shard *s, weir_err *err)
 static int run_scan(struct wr_index_job *job, weir_err *err)
 {
     struct wr_listing l = {0};
-    int r = wr_shards_list(job, is_shard, &l, err);
+    int r = wr_files_list(job, &shards, &l, err);
 
     if (r == 0)
         r = wr_shards_index(job, &l, &(struct wr_shard_scan){.fn = scan_lines},
@@ -405,7 +407,7 @@ static void test_cancel_inside(void **state)
     gz = gzip_member(zeros, len, &n);
     tmpdir_put(&t, "a.shard", gz, n);
     job.store = open_store("", &t);
-    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
+    assert_int_equal(wr_files_list(&job, &shards, &l, NULL), 0);
     assert_int_equal(
         wr_shards_index(&job, &l, &(struct wr_shard_scan){.fn = scan_nothing},
                         &err),
