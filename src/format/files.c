@@ -175,24 +175,48 @@ static void tell_unread(struct wr_index_job *job, const struct unread *u)
     wr_index_add_remark(job->index, text);
 }
 
-/* Keeps the files of the format, and counts the others as ignored. */
+/* Marks the files that belong to others' samples. */
+static void mark_beside(const struct wr_listing *l,
+                        const struct wr_format_files *f, bool *used)
+{
+    char name[NAME];
+
+    for (size_t k = 0; k < l->count && f->beside; k++)
+        for (unsigned i = 0;
+             i < WR_FILES_BESIDE && wr_file_is_of(f, wr_listing_name(l, k)) &&
+             f->beside(wr_listing_name(l, k), i, name, sizeof(name));
+             i++) {
+            size_t at = wr_listing_find(l, name);
+
+            if (at < l->count)
+                used[at] = true;
+        }
+}
+
+/* Keeps the files of the format, and counts others that nobody uses as
+ * ignored. */
 static int keep_files(struct wr_listing *l, const struct wr_format_files *f,
                       const char *path, struct unread *unread, weir_err *err)
 {
+    bool *used = calloc(l->count + 1, sizeof(*used));
+    bool ok = used != NULL;
     size_t kept = 0;
 
-    for (size_t k = 0; k < l->count; k++) {
+    if (ok)
+        mark_beside(l, f, used);
+    for (size_t k = 0; k < l->count && ok; k++) {
         const char *name = wr_listing_name(l, k);
 
         if (l->entries[k].kind == WR_KIND_DIR)
             note_folder(unread, path, name);
         else if (wr_file_is_of(f, name))
             l->entries[kept++] = l->entries[k];
-        else if (wr_ignored_counts(name) && !wr_ignored_add(&l->ignored, name))
-            return wr_fail(err, WEIR_ENOMEM, "out of memory");
+        else if (!used[k] && wr_ignored_counts(name))
+            ok = wr_ignored_add(&l->ignored, name);
     }
     l->count = kept;
-    return 0;
+    free(used);
+    return ok ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
 }
 
 /* Adds the entries of `from`, which are those of the folder `path`. */

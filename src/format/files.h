@@ -9,6 +9,8 @@
 #include "format/listing.h"
 #include "storage/storage.h"
 
+#define WR_FILES_BESIDE 2u /* files that belong to one, at most */
+
 struct wr_index_job;
 
 /* How the files of a format are told from others; a member of its table. How
@@ -25,6 +27,10 @@ struct wr_format_files {
     int checked; /* how sure a file is of which `check` says so */
     int folder;  /* how sure a folder is that has such files */
     int tree;    /* the same, if it has folders beside them; 0: as `folder` */
+    /* optional: the name of file k that belongs to the samples of the file
+     * `name` (labels, an index), k from 0; false: there is none or no more, or it
+     * does not fit. */
+    bool (*beside)(const char *name, unsigned k, char *buf, size_t cap);
     bool yields; /* folders in which pictures are met first are pictures */
 };
 

@@ -32,9 +32,10 @@ static const char *const endings[INDEXES] = {WR_INDEXED_BINARY_OFFSETS,
                                              WR_INDEXED_BINARY_SIZES};
 
 /* False: it does not fit. */
-static bool index_name(const char *name, unsigned which, char *buf)
+static bool index_name(const char *name, unsigned which, char *buf, size_t cap)
 {
-    return snprintf(buf, MAX_PATH, "%s%s", name, endings[which]) < MAX_PATH;
+    return which < INDEXES &&
+           snprintf(buf, cap, "%s%s", name, endings[which]) < (int)cap;
 }
 
 /* --- files that are fetched (any thread) --- */
@@ -80,7 +81,7 @@ static int fetch_index(struct wr_store *st, const char *name, struct ib_file *f,
 {
     char path[MAX_PATH];
 
-    if (!index_name(name, which, path))
+    if (!index_name(name, which, path, sizeof(path)))
         return wr_fail(err, WEIR_ELIMIT, "a path of %d bytes or more",
                        MAX_PATH);
     return wr_store_slurp(st, path, IDX_MAX, &f->index[which], &f->len[which],
@@ -94,7 +95,7 @@ static int look_at_file(struct wr_store *st, const char *name,
     int r = stat_file(st, name, &f->stat, err);
 
     for (unsigned k = 0; k < INDEXES && r == 0; k++) {
-        if (!index_name(name, k, path))
+        if (!index_name(name, k, path, sizeof(path)))
             return wr_fail(err, WEIR_ELIMIT, "a path of %d bytes or more",
                            MAX_PATH);
         r = stat_file(st, path, &f->index_stat[k], err);
@@ -281,7 +282,7 @@ static int add_stamps(struct ib_scan *s, weir_err *err)
     int r = wr_index_job_stamp(job, s->name, &s->f->stat, err);
 
     for (unsigned k = 0; k < INDEXES && r == 0; k++)
-        if (index_name(s->name, k, path))
+        if (index_name(s->name, k, path, sizeof(path)))
             r = wr_index_job_stamp(job, path, &s->f->index_stat[k], err);
     return r;
 }
@@ -401,8 +402,9 @@ static int check_beside(struct wr_store *st, const char *leaf)
     for (unsigned k = 0; k < INDEXES; k++) {
         char path[MAX_PATH];
         struct wr_stat s;
-        int r = index_name(leaf, k, path) ? st->ops->stat(st, path, &s, NULL)
-                                          : WEIR_ENOENT;
+        int r = index_name(leaf, k, path, sizeof(path))
+                    ? st->ops->stat(st, path, &s, NULL)
+                    : WEIR_ENOENT;
 
         if (r < 0 || s.kind != WR_KIND_FILE)
             return wr_index_fails(r) ? r : 0;
@@ -418,6 +420,7 @@ const struct wr_format_ops wr_format_indexed_binary = {
               .named = 100,
               .check = check_beside,
               .checked = 90,
-              .folder = 85},
+              .folder = 85,
+              .beside = index_name},
     .index = ib_index,
 };

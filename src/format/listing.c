@@ -120,6 +120,24 @@ const char *wr_listing_name(const struct wr_listing *l, size_t k)
     return l->names + l->entries[k].name;
 }
 
+size_t wr_listing_find(const struct wr_listing *l, const char *name)
+{
+    size_t from = 0, to = l->count;
+
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        int c = strcmp(wr_listing_name(l, mid), name);
+
+        if (c == 0)
+            return mid;
+        if (c < 0)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return l->count;
+}
+
 void wr_listing_done(struct wr_listing *l)
 {
     free(l->names);

@@ -48,6 +48,8 @@ int wr_listing_read(struct wr_listing *l, struct wr_store *st, const char *path,
                     weir_err *err);
 
 const char *wr_listing_name(const struct wr_listing *l, size_t k);
+/* The number of the entry called so; `count`: there is none. */
+size_t wr_listing_find(const struct wr_listing *l, const char *name);
 void wr_listing_done(struct wr_listing *l);
 
 #endif

@@ -170,13 +170,13 @@ static int read_labels(struct open_file *f, const struct wr_npz_array *a,
     return r;
 }
 
-/* "a.npy" -> "a.labels.npy"; false when it does not fit. */
-static bool sibling_name(const char *name, char *buf, size_t cap)
+/* "a.npy" -> "a.labels.npy". */
+static bool labels_name(const char *name, unsigned k, char *buf, size_t cap)
 {
-    int stem = (int)strlen(name) - 4;
+    int stem = (int)strlen(name) - (wr_name_has_ext(name, ".wt") ? 3 : 4);
     int n;
 
-    if (stem < 0)
+    if (k || stem < 0 || wr_name_has_ext(name, ".npz"))
         return false;
     n = snprintf(buf, cap, "%.*s" LABELS, stem, name);
     return n > 0 && (size_t)n < cap;
@@ -210,7 +210,7 @@ static int read_sibling(struct wr_index_job *job, const char *name,
     weir_err e;
     int r;
 
-    if (!sibling_name(name, path, sizeof(path)))
+    if (!labels_name(name, 0, path, sizeof(path)))
         return 0;
     r = store->ops->stat(store, path, &st, &e);
     if (r == WEIR_ENOENT)
@@ -269,7 +269,7 @@ static int add_file(struct tensor_job *t, const char *name, bool *ret_skip,
         r = wr_array_set_count(set, &arrays, &count, err);
     if (r == 0 && inside.elements)
         r = read_labels(&f, &inside, &labels, err);
-    else if (r == 0 && !wr_name_has_ext(name, ".npz"))
+    else if (r == 0)
         r = read_sibling(job, name, count, &labels, err);
     if (r == 0) {
         const struct wr_array_file file = {.name = name,
@@ -338,6 +338,7 @@ const struct wr_format_ops wr_format_tensor = {
               .check = check_magic,
               .checked = 60,
               .folder = 90,
+              .beside = labels_name,
               .yields = true},
     .index = tensor_index,
 };

@@ -358,7 +358,8 @@ const struct wr_format_ops wr_format_tfrecord = {
               .is_name = is_numbered_name,
               .check = starts_like_records,
               .checked = 85,
-              .folder = 80},
+              .folder = 80,
+              .beside = idx_name},
     .index = tfrecord_index,
     .unpack = tfrecord_unpack,
 };
