@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "format/foreign.h"
+#include "format/files.h"
 #include "format/format.h"
 #include "format/fragment.h"
-#include "format/ignored.h"
+#include "format/listing.h"
 #include "format/index_cache.h"
 #include "format/remarks.h"
 

@@ -1,4 +1,4 @@
-/* files.c - which files are of a format, and those that a data set has.
+/* files.c - which files are of a format, those of others, and what a data set has.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/files.h"
 
@@ -7,10 +7,112 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "codec/picture.h"
+#include "format/decode.h"
 #include "format/format.h"
-#include "format/pictures.h"
+#include "format/shards.h"
+
+/* --- files of other software that weir does not read, by name --- */
+
+#define HEAD_BYTES 512u
+#define AS_ARRAYS  "; save its columns as .npz, .csv or .jsonl, which weir reads"
+#define BY_GZIP    "; unpack it, or pack it by gzip, which weir reads"
+
+/* What a file begins with. */
+struct magic {
+    const char *bytes;
+    size_t len;
+    const char *name;
+};
+#define MAGIC(bytes, name)                                                     \
+    {                                                                          \
+        bytes, sizeof(bytes) - 1, name                                         \
+    }
+
+static const struct magic magics[] = {
+    MAGIC("PAR1", "a Parquet file" AS_ARRAYS),
+    MAGIC("ARROW1", "an Arrow or Feather file" AS_ARRAYS),
+    MAGIC("FEA1", "a Feather file" AS_ARRAYS),
+    MAGIC("ORC", "an ORC file" AS_ARRAYS),
+    MAGIC("Obj\1", "an Avro file" AS_ARRAYS),
+    MAGIC("SQLite format 3", "an SQLite database" AS_ARRAYS),
+    MAGIC("CDF\1", "a NetCDF-3 file; nccopy -k nc4 makes it NetCDF-4, which "
+                   "weir reads as HDF5"),
+    MAGIC("CDF\2", "a NetCDF-3 file; nccopy -k nc4 makes it NetCDF-4, which "
+                   "weir reads as HDF5"),
+    MAGIC("CDF\5", "a NetCDF-3 file; nccopy -k nc4 makes it NetCDF-4, which "
+                   "weir reads as HDF5"),
+    MAGIC("MATLAB 5.0", "a MATLAB file before version 7.3; save it by -v7.3, "
+                        "which weir reads as HDF5"),
+    MAGIC("\x28\xb5\x2f\xfd", "compressed by zstd" BY_GZIP),
+    MAGIC("\xfd"
+          "7zXZ",
+          "compressed by xz" BY_GZIP),
+    MAGIC("BZh", "compressed by bzip2" BY_GZIP),
+    MAGIC("\x04\x22\x4d\x18", "compressed by LZ4" BY_GZIP),
+    MAGIC("7z\xbc\xaf", "a 7z archive; unpack it, or pack its files by tar"),
+    MAGIC("Rar!", "a RAR archive; unpack it, or pack its files by tar"),
+    MAGIC("PK\3\4", "a zip archive (a .pt of PyTorch is one, too) that is not "
+                    "called .npz; unpack it, or pack its files by tar"),
+    MAGIC("{", "one JSON object; weir reads an array of samples (.json) or one "
+               "sample per line (.jsonl)"),
+    MAGIC("[", "JSON that is not an array of objects or arrays; as one sample "
+               "per line (.jsonl) weir reads it"),
+};
+
+static bool is_pickle(const uint8_t *head, size_t len)
+{
+    return len > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 &&
+           strchr("}]c\x95(K\x8c\x8a", head[2]) && head[2];
+}
+
+/* A length of 8 bytes, then the header, which is an object. */
+static bool is_safetensors(const uint8_t *head, size_t len)
+{
+    return len > 9 && wr_le64(head) >= 2 && wr_le64(head) < 100000000 &&
+           head[8] == '{';
+}
+
+static const char *name_head(const uint8_t *head, size_t len)
+{
+    size_t text = len >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
+
+    if (is_pickle(head, len))
+        return "a Python pickle, which can run any program when it is loaded; "
+               "save its arrays by numpy.savez (.npz)";
+    if (is_safetensors(head, len))
+        return "a safetensors file, of which a tensor is not a sample; weir "
+               "ckpt show lists what it holds";
+    if (wr_picture_probe(head, len) != WR_PICTURE_UNKNOWN)
+        return "a picture whose name does not end like one (.jpg, .png)";
+    while (text < len && strchr(" \t\r\n", head[text]) && head[text])
+        text++;
+    for (size_t k = 0; k < WR_ARRAY_LEN(magics); k++) {
+        const struct magic *m = &magics[k];
+        size_t at = *m->bytes == '{' || *m->bytes == '[' ? text : 0;
+
+        if (len - at >= m->len && !memcmp(head + at, m->bytes, m->len))
+            return m->name;
+    }
+    return memchr(head, '\0', len)
+               ? "a binary file of a kind that weir does not know"
+               : NULL;
+}
+
+const char *wr_foreign_name(struct wr_store *st, const char *path,
+                            int *ret_lack)
+{
+    uint8_t head[HEAD_BYTES];
+    int64_t n = wr_shard_head(st, path, head, sizeof(head));
+
+    *ret_lack = n < 0 ? (int)n : 0;
+    return n > 0 ? name_head(head, (size_t)n) : NULL;
+}
+
+/* --- which files are of a format, and those that a data set has --- */
 
 #define LOOK_AT   256u  /* entries of a folder, to find out what it holds, */
 #define LOOK_LONG 4096u /* and where pictures would be met among them */
@@ -24,7 +126,8 @@ static bool tells_format(const struct wr_format_files *f, const char *name)
     return f->endings && wr_name_has_ext(name, f->endings);
 }
 
-bool wr_file_is_of(const struct wr_format_files *f, const char *name)
+/* Is `name` that of a file whose samples are read where it lies in a folder? */
+static bool is_of_format(const struct wr_format_files *f, const char *name)
 {
     return (tells_format(f, name) || (f->is_name && f->is_name(name))) &&
            !(f->but && wr_name_has_ext(name, f->but));
@@ -61,7 +164,7 @@ static int look_at(void *arg, const struct wr_entry *e)
     struct folder_look *look = arg;
     const struct wr_format_files *f = look->f;
 
-    if (is_visible_file(e) && !look->sure && wr_file_is_of(f, e->name) &&
+    if (is_visible_file(e) && !look->sure && is_of_format(f, e->name) &&
         strlen(e->name) < look->cap) {
         look->sure = tells_format(f, e->name) || !f->check;
         if (look->sure || !look->name[0])
@@ -183,7 +286,7 @@ static void mark_beside(const struct wr_listing *l,
 
     for (size_t k = 0; k < l->count && f->beside; k++)
         for (unsigned i = 0;
-             i < WR_FILES_BESIDE && wr_file_is_of(f, wr_listing_name(l, k)) &&
+             i < WR_FILES_BESIDE && is_of_format(f, wr_listing_name(l, k)) &&
              f->beside(wr_listing_name(l, k), i, name, sizeof(name));
              i++) {
             size_t at = wr_listing_find(l, name);
@@ -209,7 +312,7 @@ static int keep_files(struct wr_listing *l, const struct wr_format_files *f,
 
         if (l->entries[k].kind == WR_KIND_DIR)
             note_folder(unread, path, name);
-        else if (wr_file_is_of(f, name))
+        else if (is_of_format(f, name))
             l->entries[kept++] = l->entries[k];
         else if (!used[k] && wr_ignored_counts(name))
             ok = wr_ignored_add(&l->ignored, name);

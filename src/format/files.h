@@ -1,4 +1,4 @@
-/* files.h - which files are of a format, and those that a data set has.
+/* files.h - which files are of a format, those of others, and what a data set has.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_FORMAT_FILES_H
 #define WR_FORMAT_FILES_H
@@ -8,6 +8,15 @@
 
 #include "format/listing.h"
 #include "storage/storage.h"
+
+/* --- files of other software that weir does not read, by name --- */
+
+/* "a Parquet file; write ..." (static), or NULL: it may be text. Negative in
+ * *ret_lack: resources lacked to tell. */
+const char *wr_foreign_name(struct wr_store *st, const char *path,
+                            int *ret_lack);
+
+/* --- which files are of a format, and those that a data set has --- */
 
 #define WR_FILES_BESIDE 2u /* files that belong to one, at most */
 
@@ -33,9 +42,6 @@ struct wr_format_files {
     bool (*beside)(const char *name, unsigned k, char *buf, size_t cap);
     bool yields; /* folders in which pictures are met first are pictures */
 };
-
-/* Is `name` that of a file whose samples are read where it lies in a folder? */
-bool wr_file_is_of(const struct wr_format_files *f, const char *name);
 
 /* How sure it is that the file `leaf`, or the folder that `st` is (NULL), is of
  * the format; 0: it is not. WEIR_E... when resources lacked to tell. */

@@ -10,7 +10,7 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/named.h"
-#include "format/foreign.h"
+#include "format/files.h"
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
 

@@ -20,7 +20,7 @@
 #include "format/array_writer.h"
 #include "format/schema.h"
 #include "format/tensorfile.h"
-#include "format/zip_write.h"
+#include "format/zip.h"
 
 #define PIECE      (256u << 10) /* bytes written at once */
 #define BLOCK_HEAD 5            /* bytes before what a stored block holds */

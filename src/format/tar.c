@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/tarclasses.h"
 #include "format/tarfields.h"
 
 #define BEHIND_MAX (2u << 20) /* bytes behind the end that are looked at */

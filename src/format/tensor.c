@@ -15,8 +15,8 @@
 #include "codec/cast.h"
 #include "format/array_set.h"
 #include "format/shard_reader.h"
-#include "format/tensor_decode.h"
-#include "format/wt.h"
+#include "format/decode.h"
+#include "format/tensorfile.h"
 
 #define MAX_LABELS UINT64_C(100000000)
 #define LABELS     ".labels.npy" /* of the file whose name is in front */
