@@ -104,10 +104,8 @@ static inline void weir_dataset_defaults(weir_dataset_config *cfg)
 }
 
 /* Opens and indexes the data set at `url`: a folder with one subfolder per
- * class, a list file of "path,label" lines, a .npy or .wt tensor file, a
- * TFRecord shard of tf.train.Example or a tar archive (WebDataset), both plain
- * or gzip, a CSV or JSON file (.csv, .tsv, .jsonl, .json), an HDF5 file, or a
- * folder of tensor files, shards or HDF5 files. A storage prefix may precede it
+ * class, a list file of "path,label" lines, a file of another format (README.md
+ * has a table of them), or a folder of such files. A storage prefix may precede it
  * ("fault:...:/data"). Behind a '#' may stand which values are fields:
  * "a.jsonl#x=/pixels,label=/class", "train.h5#data=/x,label=/y"; a file of that
  * whole name comes first. `cfg` may be NULL. On success the caller owns *ret and

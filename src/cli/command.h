@@ -36,9 +36,8 @@ enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
 
 /* Text of what all commands on data sets have. */
 #define WR_HELP_DATASET                                                        \
-    "folder of class folders, list file (path,label), .npy, .npz or .wt "      \
-    "tensors, "                                                                \
-    "TFRecord or tar shard, CSV, JSON or HDF5 file, or a folder of these"
+    "folder of class folders, list file (path,label), a file of another "      \
+    "format (--format names them), or a folder of these"
 
 /* Settings that every command has. */
 struct wr_common_options {

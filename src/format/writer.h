@@ -42,6 +42,8 @@ struct wr_writer_ops {
     const char *name; /* "tfrecord" */
     const char *ext;  /* ".tfrecord" */
     bool fields;      /* it writes fields of numbers, not encoded pictures */
+    bool paths;       /* keys are paths: no two may be the same, and the first
+                         folder of one may be its class */
     /* optional: appends what stands at the beginning of a shard. */
     int (*begin)(struct wr_bytes *to, const weir_field *fields, unsigned count,
                  weir_err *err);
