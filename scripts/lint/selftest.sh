@@ -308,6 +308,14 @@ expect manual.py 0 '1 variables'
 sed -i '/WEIR_TWO/d' src/base/one.c
 expect manual.py 1 'nothing in src/ reads WEIR_TWO'
 fresh
+mkdir -p src/format docs/formats
+echo 'FORMAT(two)' >src/format/formats.def
+echo '[two](docs/formats/two.md)' >README.md
+printf 'The \140three\140 format\n' >docs/formats/two.md
+expect manual.py 1 'says that it is of the format two'
+printf 'The \140two\140 format\n' >docs/formats/two.md
+expect manual.py 0 '1 formats'
+fresh
 echo 'char *a = getenv(name);' >>src/base/one.c
 expect manual.py 1 'one.c:18: getenv without a name'
 

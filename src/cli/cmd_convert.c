@@ -17,15 +17,17 @@
 #include "format/array_writer.h"
 #include "format/writer.h"
 
-/* What weir has itself, then every writer of arrays and of fields. */
+/* What weir has itself, and every writer. */
 enum {
     TO_JPEG,
     TO_TENSOR,
     TO_NPY,
-#define TO(name, help) TO_##name,
-    WR_WRITER_MAP(TO) TO_FIELDS, /* behind it: those of several fields */
-    WR_ARRAY_WRITER_MAP(TO) WR_FIELD_WRITER_MAP(TO)
-#undef TO
+#define WRITER(name, help) TO_##name,
+#include "format/formats.def"
+    TO_FIELDS, /* behind it: those of several fields */
+#define ARRAY_WRITER(name, help) TO_##name,
+#define FIELD_WRITER(name, help) TO_##name,
+#include "format/formats.def"
 };
 
 struct convert_args {
@@ -40,14 +42,15 @@ struct convert_args {
 };
 
 static const struct wr_choice to_choices[] = {
-#define CHOICE(name, help) {#name, TO_##name, help},
-    WR_WRITER_MAP(CHOICE){"jpeg", TO_JPEG,
-                          "a tree of JPEGs, one folder per class"},
+#define WRITER(name, help) {#name, TO_##name, help},
+#include "format/formats.def"
+    {"jpeg", TO_JPEG, "a tree of JPEGs, one folder per class"},
     {"tensor", TO_TENSOR, "decoded and resized, .wt files"},
     {"npy", TO_NPY, "the same as NumPy's .npy files"},
-    WR_ARRAY_WRITER_MAP(CHOICE) WR_FIELD_WRITER_MAP(CHOICE)
-#undef CHOICE
-        {NULL, 0, NULL}};
+#define ARRAY_WRITER(name, help) {#name, TO_##name, help},
+#define FIELD_WRITER(name, help) {#name, TO_##name, help},
+#include "format/formats.def"
+    {NULL, 0, NULL}};
 
 static const struct wr_choice order_choices[] = {
     {"sequential", WEIR_ORDER_SEQUENTIAL, "as in the source"},
@@ -319,7 +322,7 @@ static const struct wr_option options[] = {
              "it"},
     {WR_FEED_NAME(A, on_error), .choices = error_choices, WR_FEED_DEF(on_error),
      WR_FEED_HELP(on_error)},
-    WR_OPEN_OPTIONS(A, "format of the source: "),
+    WR_OPEN_OPTIONS(A, "the source"),
     {.name = "force",
      .letter = 'f',
      WR_OPT_FLAG(A, force),

@@ -101,7 +101,7 @@ static const struct wr_option options[] = {
      .help = "read and decode every sample; of a workload's data set that weir "
              "gen made, compare every byte with what its seed says; exit with "
              "3 if one is broken"},
-    WR_OPEN_OPTIONS(struct inspect_args, ""),
+    WR_OPEN_OPTIONS(struct inspect_args, "the data set"),
     {WR_OPT_UINT(struct inspect_args, threads), .name = "threads",
      .letter = 't', .arg = "N", .min = 1, .max = 256,
      .def_note = "one per core, 8 or more for headers",

@@ -321,7 +321,7 @@ static const struct wr_option options[] = {
     {WR_FEED(A, depth), .letter = 'd'},
     {WR_FEED(A, io)},
     {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
-    WR_OPEN_OPTIONS(A, "format of the data set: "),
+    WR_OPEN_OPTIONS(A, "the data set"),
     {WR_OPT_FLAG(A, json), .name = "json", .help = "print the summary as JSON"},
     WR_OPTIONS_END};
 #undef A

@@ -32,6 +32,8 @@
 #define KEEP_FREE  ((uint64_t)64 << 20)
 #define KEEP_RATIO 16u
 
+/* --- scanning --- */
+
 struct shard_find {
     uint64_t offset;
     uint64_t
