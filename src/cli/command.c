@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/action.h"
-#include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/outputs.h"
 #include "cli/optvalue.h"
 #include "cli/screen.h"
