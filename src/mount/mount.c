@@ -187,7 +187,7 @@ static uint64_t lone_read_ns(const struct wr_device_profile *p)
 
 /* The child that measures is forked before there are threads. */
 static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
-                         struct wr_selftest *t, weir_err *err)
+                         struct wr_child *test, weir_err *err)
 {
     const struct wr_selftest_plan plan = {
         .mountpoint = m->at.mountpoint,
@@ -196,13 +196,11 @@ static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
         .latency_ns = cfg->compensate ? lone_read_ns(cfg->profile) : 0,
         .readahead_bytes = cfg->profile->readahead_bytes,
     };
-    int r;
 
     snprintf(m->door.probe_name, sizeof(m->door.probe_name),
              ".weir-probe-%016" PRIx64,
              wr_mix64(wr_clock_ns() ^ ((uint64_t)getpid() << 40)));
-    r = wr_selftest_fork(t, &plan);
-    return r < 0 ? wr_fail_errno(err, -r, "cannot fork") : 0;
+    return wr_selftest_fork(test, &plan, err);
 }
 
 static void take_result(struct wr_mount *m, const struct wr_mount_config *cfg,
@@ -224,7 +222,7 @@ static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
 {
     unsigned count = cfg->threads ? cfg->threads : wr_cpu_count() + 2;
     struct wr_selftest_result res = {0};
-    struct wr_selftest test;
+    struct wr_child test;
     int r = fork_selftest(m, cfg, &test, err);
 
     if (r < 0) {

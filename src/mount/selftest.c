@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mount/selftest.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -135,62 +133,41 @@ static void set_readahead(const struct wr_selftest_plan *plan,
         fclose(f);
 }
 
-static void child(const struct wr_selftest_plan *plan, int start_fd,
-                  int result_fd)
+static void run_child(const struct wr_selftest_plan *plan,
+                      const struct wr_child *c)
 {
     struct wr_selftest_result res = {0};
     char go;
 
     close(plan->close_fd);
-    if (read(start_fd, &go, 1) != 1)
+    if (read(c->in, &go, 1) != 1)
         _exit(1);
     set_readahead(plan, &res);
     if (plan->latency_ns)
         measure(plan, &res);
-    _exit(write(result_fd, &res, sizeof(res)) == sizeof(res) ? 0 : 1);
+    _exit(write(c->out, &res, sizeof(res)) == sizeof(res) ? 0 : 1);
 }
 
-int wr_selftest_fork(struct wr_selftest *t, const struct wr_selftest_plan *plan)
+int wr_selftest_fork(struct wr_child *c, const struct wr_selftest_plan *plan,
+                     weir_err *err)
 {
-    int start[2], result[2], e;
+    int r = wr_child_start(c, /* packets= */ false, err);
 
-    if (pipe2(start, O_CLOEXEC) < 0)
-        return -errno;
-    if (pipe2(result, O_CLOEXEC) < 0) {
-        e = errno;
-        close(start[0]);
-        close(start[1]);
-        return -e;
-    }
-    t->pid = fork();
-    e = errno;
-    if (t->pid == 0) {
-        close(start[1]);
-        close(result[0]);
-        child(plan, start[0], result[1]);
-    }
-    close(start[0]);
-    close(result[1]);
-    t->start_fd = start[1];
-    t->result_fd = result[0];
-    if (t->pid > 0)
-        return 0;
-    close(start[1]);
-    close(result[0]);
-    return -e;
+    if (r == 0)
+        run_child(plan, c);
+    return r < 0 ? r : 0;
 }
 
-bool wr_selftest_finish(struct wr_selftest *t, bool go,
+bool wr_selftest_finish(const struct wr_child *c, bool go,
                         struct wr_selftest_result *ret)
 {
     struct wr_selftest_result res;
-    bool ok = go && write(t->start_fd, "g", 1) == 1;
+    bool ok = go && write(c->out, "g", 1) == 1;
 
-    close(t->start_fd); /* without a word, the child ends */
-    ok = ok && read(t->result_fd, &res, sizeof(res)) == sizeof(res);
-    close(t->result_fd);
-    while (waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    close(c->out); /* without a word, the child ends */
+    ok = ok && read(c->in, &res, sizeof(res)) == sizeof(res);
+    close(c->in);
+    wr_child_reap(c->pid);
     if (ok)
         *ret = res;
     return ok;

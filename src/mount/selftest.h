@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "base/child.h"
 
 struct wr_selftest_plan {
     const char *mountpoint;   /* borrowed, absolute */
@@ -28,17 +29,11 @@ struct wr_selftest_result {
     bool readahead_set;
 };
 
-struct wr_selftest {
-    pid_t pid;
-    int start_fd, result_fd; /* owned: pipes to and from the child */
-};
-
-/* 0 or a negative errno. */
-int wr_selftest_fork(struct wr_selftest *t,
-                     const struct wr_selftest_plan *plan);
+int wr_selftest_fork(struct wr_child *c, const struct wr_selftest_plan *plan,
+                     weir_err *err);
 
 /* Lets it work if `go`, and waits for its end. False: there is no result. */
-bool wr_selftest_finish(struct wr_selftest *t, bool go,
+bool wr_selftest_finish(const struct wr_child *c, bool go,
                         struct wr_selftest_result *ret);
 
 #endif
