@@ -210,14 +210,6 @@ uint64_t wr_plan_steps(const struct wr_plan *p)
     return p->max_steps ? WR_MIN(n, p->max_steps) : n;
 }
 
-const char *wr_plan_part_name(enum wr_plan_part part)
-{
-    static const char *const names[] = {"computing", "storage", "cores",
-                                        "each other", "saves"};
-
-    return (unsigned)part < WR_ARRAY_LEN(names) ? names[part] : "";
-}
-
 void wr_plan_result_done(struct wr_plan_result *r)
 {
     if (!r)

@@ -173,8 +173,6 @@ enum wr_plan_part {
     WR_PLAN_PARTS
 };
 
-const char *wr_plan_part_name(enum wr_plan_part part); /* "storage" */
-
 struct wr_plan_epoch {
     double seconds;
     uint64_t steps;

@@ -267,7 +267,8 @@ int wr_run_saver_save(struct wr_run_saver *s, uint64_t epoch, weir_err *err)
     return 0;
 }
 
-int wr_run_saver_restore(struct wr_run_saver *s, weir_err *err)
+/* Reads the newest step back; all ranks. */
+static int saver_restore(struct wr_run_saver *s, weir_err *err)
 {
     struct wr_run_result *ret = s->job->ret;
     size_t cap = ret->restore_count;
@@ -324,7 +325,7 @@ int wr_run_only_save(struct wr_run_job *job, weir_err *err)
         r = weir_ckpt_wait(job->saver.c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err);
     for (uint64_t k = 0; r == 0 && k < reads; k++) {
         wr_run_tell(job, "restoring", NULL);
-        r = wr_run_saver_restore(&job->saver, err);
+        r = saver_restore(&job->saver, err);
     }
     return r;
 }
