@@ -106,7 +106,6 @@ struct wr_cluster {
     bool blocked;     /* the save that begins waits for one before */
 
     struct wr_plan_result *result;
-    size_t epoch_cap, step_cap;
 };
 
 /* The device has another flow, or one less. */
