@@ -86,6 +86,12 @@ def one_big(size):
     return lambda data, scratch, count: sparse(os.path.join(data, 'big'), size)
 
 
+def in_one(size):
+    """One file of half as many records of `size` bytes as the program counts."""
+    return lambda data, scratch, count: sparse(os.path.join(data, 'big'),
+                                               count // 2 * size)
+
+
 def local(data, scratch, count):
     numbered(os.path.join(scratch, 'files'), 500, 20 * KIB)
 
@@ -145,7 +151,7 @@ class Case:
     memory: int = 0 # that a control group allows; 0: no limit
 
 
-# Not here: D16, as emulated devices let reads go before writes.
+WITHOUT = ('D16',) # emulated devices let reads go before writes
 CASES = {
     # Enough work that it is a good part of the run, on a busy machine also, which
     # takes its time to import PyTorch.
@@ -174,6 +180,7 @@ CASES = {
     'D19': Case('D19', 'near', modules, (600, 350)),
     'D20': Case('D20', 'near', local, (300, 80)),
     'D21': Case('D21', '', files(MIB), (60, 60), costs=False),
+    'D22': Case('D22', 'opens', in_one(64 * KIB), (800, 240)),
     'S01': Case('S01', 'lustre', files(4 * MIB), (40, 10), costs=False),
     'S02': Case('S02', 'near', files(50 * KIB), (400, 80)),
     'S03': Case('S03', 'opens', records, (400, 220)),

@@ -336,6 +336,21 @@ def d21(p):
         os.close(fd)
 
 
+def d22(p):
+    """A file of records that is opened for each of them."""
+    fd = None
+    for epoch in range(2):
+        places = list(range(p.count // 2))
+        random.Random(epoch).shuffle(places)
+        for place in places:
+            if fd is None or not p.mended:
+                fd = os.open(p.path('big'), os.O_RDWR)
+            os.pread(fd, 64 * KIB, place * 64 * KIB)
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            if not p.mended:
+                os.close(fd)
+
+
 def s01(p):
     """Requests of a quarter of a stripe."""
     for i in range(p.count):

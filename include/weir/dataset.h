@@ -24,8 +24,8 @@ typedef struct weir_dataset weir_dataset;
 /* How a data set is opened. Fill with weir_dataset_defaults first. */
 typedef struct weir_dataset_config {
     size_t size;        /* of this struct: set by weir_dataset_defaults */
-    const char *format; /* "images", "list", "tensor", "tfrecord", "tar", "csv",
-                           "json"; NULL: detected */
+    const char *format; /* "images", "tfrecord", ...: as weir inspect --help
+                           lists them; NULL: detected */
     const char *root;   /* list: folder that its relative paths start from;
                            NULL: the folder of the list file */
     /* The index is kept in a file and reused as long as the data have not
@@ -104,10 +104,8 @@ static inline void weir_dataset_defaults(weir_dataset_config *cfg)
 }
 
 /* Opens and indexes the data set at `url`: a folder with one subfolder per
- * class, a list file of "path,label" lines, a .npy or .wt tensor file, a
- * TFRecord shard of tf.train.Example or a tar archive (WebDataset), both plain
- * or gzip, a CSV or JSON file (.csv, .tsv, .jsonl, .json), an HDF5 file, or a
- * folder of tensor files, shards or HDF5 files. A storage prefix may precede it
+ * class, a list file of "path,label" lines, a file of another format (README.md
+ * has a table of them), or a folder of such files. A storage prefix may precede it
  * ("fault:...:/data"). Behind a '#' may stand which values are fields:
  * "a.jsonl#x=/pixels,label=/class", "train.h5#data=/x,label=/y"; a file of that
  * whole name comes first. `cfg` may be NULL. On success the caller owns *ret and
@@ -125,7 +123,7 @@ WEIR_API uint64_t weir_dataset_count(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_bytes(const weir_dataset *ds);
 WEIR_API uint64_t weir_dataset_max_length(const weir_dataset *ds);
 
-/* "images", "list", "tensor", "tfrecord", "tar", "csv", "json". Static. */
+/* What weir_dataset_config.format would say. Static. */
 WEIR_API const char *weir_dataset_format(const weir_dataset *ds);
 
 /* The fields of the samples, *ret_count of them (borrowed). */

@@ -1,9 +1,10 @@
-# manual.py - the manual is complete: variables and public functions.
+# manual.py - the manual is complete: variables, public functions and formats.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each variable that getenv asks for in src/ is in the table of
 # src/cli/environment.c, and each entry is asked for; each public function has a
-# comment that scripts/man3.py can make a page of.
+# comment that scripts/man3.py can make a page of; each format of
+# src/format/formats.def has a page, to which README.md leads.
 import os
 import re
 import sys
@@ -14,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir))
 import man3 # noqa: E402
 
+FORMATS = 'src/format/formats.def'
 TABLE = 'src/cli/environment.c'
 CALL = re.compile(r'\bgetenv\s*\(\s*(?:"(\w+)")?')
 ENTRY = re.compile(r'\.name = "(\w+)",(\s*\.indirect = true)?')
@@ -57,11 +59,33 @@ def functions(root, problems):
     return count
 
 
+def read(root, path):
+    with open(os.path.join(root, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def formats(root, problems):
+    if not os.path.exists(os.path.join(root, FORMATS)):
+        return 0
+    pages = {path: read(root, path)
+             for path in tree.files(root, 'docs/formats', suffixes=('.md',))}
+    linked = [path for path in pages if f']({path})' in read(root, 'README.md')]
+    names = re.findall(r'^FORMAT\((\w+)\)', read(root, FORMATS), re.M)
+    for name in names:
+        said = re.compile(rf'`{name}`\s+format|format\s+`{name}`')
+        if not any(said.search(pages[path]) for path in linked):
+            problems.append(f'{FORMATS}:1: no page that README.md leads to '
+                            f'says that it is of the format {name}')
+    return len(names)
+
+
 def main(root):
     problems = []
     entries = variables(root, problems)
     count = functions(root, problems)
-    tree.finish(problems, f'{entries} variables, {count} functions')
+    names = formats(root, problems)
+    tree.finish(problems,
+                f'{entries} variables, {count} functions, {names} formats')
 
 
 main(sys.argv[1])

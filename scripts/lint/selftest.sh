@@ -98,7 +98,7 @@ cat >good.sh <<'END'
 echo "$1"
 END
 for each in layers.py tags.py lengths.py heads.py text.py units.py \
-    locales.py prints.py doors.py globals.py symbols.py howto.py manual.py headers.sh format.sh shell.sh; do
+    locales.py prints.py doors.py globals.py symbols.py howto.py manual.py findings.py headers.sh format.sh shell.sh; do
     expect $each 0 .
 done
 expect lengths.py 0 '2 functions of median 4, p90 4, longest 4'
@@ -308,8 +308,39 @@ expect manual.py 0 '1 variables'
 sed -i '/WEIR_TWO/d' src/base/one.c
 expect manual.py 1 'nothing in src/ reads WEIR_TWO'
 fresh
+mkdir -p src/format docs/formats
+echo 'FORMAT(two)' >src/format/formats.def
+echo '[two](docs/formats/two.md)' >README.md
+printf 'The \140three\140 format\n' >docs/formats/two.md
+expect manual.py 1 'says that it is of the format two'
+printf 'The \140two\140 format\n' >docs/formats/two.md
+expect manual.py 0 '1 formats'
+fresh
 echo 'char *a = getenv(name);' >>src/base/one.c
 expect manual.py 1 'one.c:18: getenv without a name'
+
+fresh
+mkdir -p src/trace docs/howto bench/lib tests/unit/trace
+echo 'FINDING("D01", one, "a title", "D02")' >src/trace/findings.def
+cat >docs/howto/trace.md <<'END'
+| `D01` | a title | `D02` |
+END
+echo "    'D01': Case('D01', 'near')," >bench/lib/faults.py
+echo '    f = result_find(&r, "D01");' >tests/unit/trace/test_one.c
+expect findings.py 0 '1 findings'
+sed -i 's/a title/A title/' docs/howto/trace.md
+expect findings.py 1 'trace.md:1: D01 is "a title | .D02." in src/trace/findings.def'
+sed -i 's/D01/D03/' docs/howto/trace.md
+expect findings.py 1 'findings.def:1: D01 is not in docs/howto/trace.md'
+expect findings.py 1 'trace.md:1: D03 is not in src/trace/findings.def'
+: >bench/lib/faults.py
+: >tests/unit/trace/test_one.c
+expect findings.py 1 'no unit test looks for D01'
+expect findings.py 1 'no program of bench/lib/faults.py has D01'
+echo "WITHOUT = ('D01',)" >bench/lib/faults.py
+expect findings.py 1 '^3 problems'
+sed -i 's/, "D02")/,/' src/trace/findings.def
+expect findings.py 1 'findings.def:1: a row is one line'
 
 fresh
 echo 'size_t wr_two(void);' >>src/base/one.h

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/own.h"
+#include "weir/weir.h"
 
 /* Its address is in the command, or in libweir.so. */
 static const char here;
@@ -239,22 +240,18 @@ static bool is_named(const char *list, const char *name, char *buf, size_t cap)
     return false;
 }
 
-const char *wr_module_named(void)
+/* NULL: the usual folders. */
+static const char *named_folders(void)
 {
     const char *named = secure_getenv("WEIR_MODULES");
 
     return named && *named ? named : NULL;
 }
 
-const char *wr_module_installed(void)
-{
-    return WR_MODULE_DIR;
-}
-
 int wr_module_find(const char *name, const char *tree, char buf[PATH_MAX],
                    weir_err *err)
 {
-    const char *named = wr_module_named();
+    const char *named = named_folders();
     char file[64];
 
     snprintf(file, sizeof(file), "weir-%s.so", name);
@@ -264,4 +261,57 @@ int wr_module_find(const char *name, const char *tree, char buf[PATH_MAX],
         return 0;
     return wr_fail(err, WEIR_ENOENT, "no %s in WEIR_MODULES, '%s'", file,
                    named);
+}
+
+static int fail_find(const struct wr_module *m, const weir_err *why,
+                     weir_err *err)
+{
+    if (why->code != WEIR_ENOENT || named_folders())
+        return wr_fail(err, why->code, "%s: %s", m->who, why->msg);
+    if (m->unbuilt)
+        return wr_fail(err, WEIR_ENOTSUP, "%s: this weir was built without %s",
+                       m->who, m->unbuilt);
+    return wr_fail(err, WEIR_ENOENT,
+                   "%s: no weir-%s.so beside weir nor in '" WR_MODULE_DIR
+                   "' (WEIR_MODULES names other folders)",
+                   m->who, m->name);
+}
+
+static int fail_load(const struct wr_module *m, const char *path, weir_err *err)
+{
+    const char *why = dlerror();
+    bool lacks = why && strstr(why, m->library) && strstr(why, "No such file");
+
+    return wr_fail(err, WEIR_ENOENT, "'%s': cannot load: %s%s%s%s", path,
+                   why ? why : "no reason given",
+                   lacks ? " (Debian: install " : "", lacks ? m->package : "",
+                   lacks ? ")" : "");
+}
+
+int wr_module_load(const struct wr_module *m, const void **ret, weir_err *err)
+{
+    const struct wr_module_made *made;
+    char path[PATH_MAX];
+    weir_err why;
+    void *handle;
+    int r = wr_module_find(m->name, m->tree, path, &why);
+
+    if (r < 0)
+        return fail_find(m, &why, err);
+    if (m->prepare)
+        m->prepare();
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle)
+        return fail_load(m, path, err);
+    made = dlsym(handle, m->symbol);
+    if (!made)
+        return wr_fail(err, WEIR_EFORMAT, "'%s': it has no %s", path,
+                       m->symbol);
+    if (made->version != WEIR_VERSION || made->bytes != m->bytes)
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "'%s': belongs to another version of weir; install or "
+                       "build both together",
+                       path);
+    *ret = made;
+    return 0;
 }

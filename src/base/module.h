@@ -8,6 +8,7 @@
 #define WR_BASE_MODULE_H
 
 #include <limits.h>
+#include <stddef.h>
 
 #include "weir/error.h"
 
@@ -28,9 +29,27 @@ int wr_weir_file(const char *tree, const char *place, const char *name,
 int wr_module_find(const char *name, const char *tree, char buf[PATH_MAX],
                    weir_err *err);
 
-/* For messages: WEIR_MODULES if it is set, else NULL; and the last of the other
- * folders. */
-const char *wr_module_named(void);
-const char *wr_module_installed(void);
+/* A module, and what to say when it cannot be had. */
+struct wr_module {
+    const char *who;       /* begins the messages: "engine 'onednn'" */
+    const char *name;      /* of weir-NAME.so */
+    const char *tree;      /* its folder in a build tree */
+    const char *unbuilt;   /* "it (Debian: ...)"; NULL: it was built */
+    const char *library;   /* in the name of what it needs, */
+    const char *package;   /* which this installs */
+    void (*prepare)(void); /* before it is loaded; NULL: nothing */
+    const char *symbol;    /* that it exports: begins with wr_module_made */
+    size_t bytes;
+};
+
+/* What a module was built from, so that one of another build is refused, not
+ * called. */
+struct wr_module_made {
+    int version;  /* WEIR_VERSION */
+    size_t bytes; /* of the structures that it shares with weir */
+};
+
+/* Finds and loads a module; *ret is its symbol. It is never unloaded. */
+int wr_module_load(const struct wr_module *m, const void **ret, weir_err *err);
 
 #endif

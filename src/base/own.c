@@ -79,11 +79,6 @@ static int judge_with(const struct stat *sb, unsigned flags, const char *name,
     return 0;
 }
 
-int wr_own_judge(const struct stat *sb, const char *name, weir_err *err)
-{
-    return judge_with(sb, 0, name, err);
-}
-
 static int check_with(int fd, unsigned flags, const char *name, weir_err *err)
 {
     struct stat sb;

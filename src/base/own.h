@@ -37,11 +37,8 @@ enum wr_own_flags {
     WR_OWN_ANY = 16,  /* only links are asked: what is there may be anybody's */
 };
 
-/* The question, asked of what stat found: 0, or WEIR_EACCES and a message that
+/* The question, asked of an open descriptor: 0, or WEIR_EACCES and a message that
  * begins with 'name' and says who owns it or who can write to it. */
-int wr_own_judge(const struct stat *sb, const char *name, weir_err *err);
-
-/* The same of an open descriptor. */
 int wr_own_check(int fd, const char *name, weir_err *err);
 
 /* Opens a folder that is ours for listing and for the calls that end in "at".

@@ -24,15 +24,6 @@ static int fail_start(int e, const char *name, weir_err *err)
                    name);
 }
 
-int wr_fork_fail(int os_errno, weir_err *err)
-{
-    if (os_errno != EAGAIN)
-        return wr_fail_errno(err, os_errno, "cannot start a process");
-    return wr_fail(err, WEIR_ENOMEM,
-                   "cannot start a process: too many processes and threads of "
-                   "this user (ulimit -u)");
-}
-
 static int start(pthread_t *ret, const char *name, void *(*run)(void *),
                  void *arg, const pthread_attr_t *attr)
 {

@@ -20,9 +20,6 @@ int wr_thread_start(pthread_t *ret, const char *name, void *(*run)(void *),
 int wr_thread_start_lean(pthread_t *ret, const char *name, void *(*run)(void *),
                          void *arg, weir_err *err);
 
-/* What to say when fork failed: EAGAIN is a limit of processes. */
-int wr_fork_fail(int os_errno, weir_err *err);
-
 /* Waits for `cond` with `lock` held, at most until wr_clock_ns() is `until_ns`
  * (UINT64_MAX: for ever). False: the time is over. */
 bool wr_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,

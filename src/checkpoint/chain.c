@@ -57,11 +57,15 @@ static bool is_before(const struct wr_origin *s, const struct wr_origin *run)
 }
 
 /* Older than what the run continued from, of which nothing is left, or of which
- * a version before did not say whose it was. */
+ * a version before did not say whose it was. Of two runs that got one number the
+ * other one is none that it continued from. */
 static bool is_past(const struct wr_origin *s, const struct wr_origin *run)
 {
-    return run->continues && s->turn.generation <= run->from.generation &&
-           !is_same_run(&s->turn, &run->from);
+    if (!run->continues || is_same_run(&s->turn, &run->from))
+        return false;
+    return s->turn.generation < run->from.generation ||
+           (s->turn.generation == run->from.generation &&
+            (!s->turn.nonce[0] || !run->from.nonce[0]));
 }
 
 static void enter(struct descent *w, const struct wr_origin *s)

@@ -407,7 +407,7 @@ int weir_ckpt_drain(weir_ckpt *c, weir_err *err)
     if (r == 0)
         r = wr_ckpt_fenced(c, err);
     if (r == 0)
-        r = wr_ckpt_take_trouble(c, err);
+        r = wr_ckpt_take_trouble(c, NULL, err);
     if (r < 0 || !c->far)
         return r;
     if (!c->drainer)
@@ -417,7 +417,7 @@ int weir_ckpt_drain(weir_ckpt *c, weir_err *err)
         return wr_ckpt_end(c, wr_drain_pass(c->drainer, err), err);
     r = wait_for_thread(c->drainer, err);
     /* The same error, told to the next call, is delivered by this one. */
-    if (wr_ckpt_take_trouble(c, &why) < 0 && r == 0)
+    if (wr_ckpt_take_trouble(c, NULL, &why) < 0 && r == 0)
         r = wr_fail_as(err, why.code, &why);
     return r;
 }

@@ -284,6 +284,7 @@ static int has_newer(weir_ckpt *c, bool *ret, weir_err *err)
         r = went_on(c, &far.saved, ret, err);
     if (r < 0)
         return r;
+    *ret |= is_beyond(c, &far.twin);
     if (c->generation) /* several threads ask, and it was settled at open */
         return 0;
     c->asked = !*ret;

@@ -123,6 +123,18 @@ static void raise_to(struct wr_generation *to, uint64_t number,
     memcpy(to->nonce, nonce, sizeof(to->nonce));
 }
 
+/* Of the highest number two writers, where one went on from a backup. */
+static void count_saved(struct wr_membership *m, uint64_t number,
+                        const char *nonce)
+{
+    if (number > m->saved.number)
+        m->twin = (struct wr_generation){0};
+    else if (number == m->saved.number && nonce[0] && m->saved.nonce[0] &&
+             strcmp(nonce, m->saved.nonce) != 0)
+        raise_to(&m->twin, number, nonce);
+    raise_to(&m->saved, number, nonce);
+}
+
 static int add_writers(const struct wr_gist *g, struct wr_writers *to,
                        weir_err *err)
 {
@@ -142,7 +154,7 @@ static int count_writers(const struct wr_gist *g, size_t count,
     for (size_t i = 0; i < count && r == 0; i++) {
         if (strcmp(g[i].store, m->link.store) != 0 || !g[i].store[0])
             continue;
-        raise_to(&m->saved, g[i].turn.generation, g[i].turn.nonce);
+        count_saved(m, g[i].turn.generation, g[i].turn.nonce);
         raise_to(&m->highest, g[i].from.generation, g[i].from.nonce);
         if (m->writers)
             r = add_writers(&g[i], m->writers, err);

@@ -28,6 +28,7 @@ struct wr_membership {
                                      they were asked */
     struct wr_generation saved; /* the highest of a good step, as the manifests
                                      say */
+    struct wr_generation twin;  /* another writer of that number; 0: none */
     size_t steps;               /* by their names */
     struct wr_writers *writers; /* borrowed: gets those of manifests that are
                                    asked; NULL */

@@ -12,24 +12,6 @@ static void say_text(const struct wr_ckpt_listener *to, const char *text)
         to->say(to->arg, text);
 }
 
-/* As weir_ckpt_problem; *ret_ends: it ends a run. */
-static int take_problem(weir_ckpt *c, bool *ret_ends, weir_err *err)
-{
-    struct wr_log_entry *e;
-    int r = 0;
-
-    pthread_mutex_lock(&c->lock);
-    e = c->cfg.rank == 0 ? wr_log_due(&c->log) : NULL;
-    if (e) {
-        e->due = false;
-        *ret_ends = e->err.code == WEIR_EFENCED ||
-                    (e->kind == WR_LOG_END && e->level <= WEIR_LEVEL_FAST);
-        r = wr_fail_as(err, e->err.code, &e->err);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return r;
-}
-
 int wr_ckpt_tell_problems(weir_ckpt *c, const struct wr_ckpt_listener *to,
                           weir_err *err)
 {
@@ -37,7 +19,7 @@ int wr_ckpt_tell_problems(weir_ckpt *c, const struct wr_ckpt_listener *to,
     weir_err why;
     int r;
 
-    while ((r = take_problem(c, &ends, &why)) < 0) {
+    while ((r = wr_ckpt_take_trouble(c, &ends, &why)) < 0) {
         if (ends)
             return wr_fail_as(err, r, &why);
         say_text(to, why.msg);

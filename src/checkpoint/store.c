@@ -432,7 +432,7 @@ int weir_ckpt_close(weir_ckpt **c, weir_err *err)
         return 0;
     }
     deadline_ns = halt(old);
-    r = wr_ckpt_take_trouble(old, &mine);
+    r = wr_ckpt_take_trouble(old, NULL, &mine);
     r = wr_comm_agree(old->comm, r, &mine, err);
     free_store(old, deadline_ns);
     return r;

@@ -183,8 +183,8 @@ void wr_ckpt_end_save(weir_ckpt *c, uint64_t seq, enum weir_level level,
                       const weir_err *e, bool tell);
 /* 0, or the oldest error that was not told, which is then delivered. For calls
  * that say how saving and draining go; those that read and manage leave it
- * alone. */
-int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err);
+ * alone. *ret_ends (NULL: not asked for): it ends a run that trains. */
+int wr_ckpt_take_trouble(weir_ckpt *c, bool *ret_ends, weir_err *err);
 /* A published step never gets to the far tier; `e` has its step, id and error,
  * and the rest is filled in. Who waits for its save is told, and so is the next
  * call when it is due. Returns its number; 0: that is known, or the step is

@@ -64,7 +64,7 @@ void wr_ckpt_end_save(weir_ckpt *c, uint64_t seq, enum weir_level level,
                                   .err = *e});
 }
 
-int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
+int wr_ckpt_take_trouble(weir_ckpt *c, bool *ret_ends, weir_err *err)
 {
     struct wr_log_entry *e;
     int r = 0;
@@ -73,6 +73,9 @@ int wr_ckpt_take_trouble(weir_ckpt *c, weir_err *err)
     e = c->cfg.rank == 0 ? wr_log_due(&c->log) : NULL;
     if (e) {
         e->due = false;
+        if (ret_ends)
+            *ret_ends = e->err.code == WEIR_EFENCED ||
+                        (e->kind == WR_LOG_END && e->level <= WEIR_LEVEL_FAST);
         r = wr_fail_as(err, e->err.code, &e->err);
     }
     pthread_mutex_unlock(&c->lock);
@@ -83,7 +86,7 @@ int weir_ckpt_problem(weir_ckpt *c, weir_err *err)
 {
     int r = wr_ckpt_check(c, err);
 
-    return r < 0 ? r : wr_ckpt_take_trouble(c, err);
+    return r < 0 ? r : wr_ckpt_take_trouble(c, NULL, err);
 }
 
 struct wr_ckpt_time *wr_ckpt_time_new(weir_ckpt *c, uint64_t step,

@@ -169,7 +169,7 @@ static int hear(weir_ckpt *c, const struct looking *w, uint64_t *seen,
 
     r = wr_ckpt_fenced(c, err);
     if (r == 0 && !w->own)
-        r = wr_ckpt_take_trouble(c, err);
+        r = wr_ckpt_take_trouble(c, NULL, err);
     if (r == 0 && !w->own && c->drainer && w->level > WEIR_LEVEL_FAST)
         r = wr_drainer_gave_up(c->drainer, w->step, err);
     /* What rank 0 does is seen, but not that it is gone. */
@@ -417,7 +417,7 @@ int weir_ckpt_wait(weir_ckpt *c, uint64_t step, enum weir_level level,
     if (r == 0) /* first: nothing that was saved since counts */
         r = wr_ckpt_fenced(c, err);
     if (r == 0)
-        r = wr_ckpt_take_trouble(c, err);
+        r = wr_ckpt_take_trouble(c, NULL, err);
     if (r < 0)
         return r;
     if (level < WEIR_LEVEL_SNAPSHOT || level > WEIR_LEVEL_VERIFIED)

@@ -19,39 +19,33 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
-#include "weir/error.h"
+#include "base/child.h"
 
 #define WR_APART_MESSAGE 512 /* bytes of one message, at most */
 
-struct wr_apart {
-    pid_t child; /* 0 in the child itself */
-    int fd;      /* owned: a socket; messages go from child to parent */
-};
-
 /* Returns 1 in the parent and 0 in the child, which does not hear Ctrl-C and
- * dies with its parent. Streams that are buffered must be flushed before. */
-int wr_apart_start(struct wr_apart *a, weir_err *err);
+ * dies with its parent. */
+int wr_apart_start(struct wr_child *c, weir_err *err);
 
 /* In the child: hands a message over, whole; lost when nobody listens. */
-void wr_apart_tell(const struct wr_apart *a, const void *message, size_t len);
+void wr_apart_tell(const struct wr_child *c, const void *message, size_t len);
 
 /* In the parent: waits for a message for so long. Returns its bytes, 0 when none
  * came, -1 when there will be none any more. */
-int wr_apart_wait(const struct wr_apart *a, void *message, size_t cap,
+int wr_apart_wait(const struct wr_child *c, void *message, size_t cap,
                   int timeout_ms);
 
 /* In the child, before it prints: ends the messages, and waits until the parent
  * has erased its line and called wr_apart_give_terminal. From any thread, and more
  * than once. */
-void wr_apart_take_terminal(const struct wr_apart *a);
+void wr_apart_take_terminal(const struct wr_child *c);
 
 /* In the parent, when wr_apart_wait has returned -1. */
-void wr_apart_give_terminal(const struct wr_apart *a);
+void wr_apart_give_terminal(const struct wr_child *c);
 
 /* In the parent: waits for the child's end, which `now` brings about. Returns
  * its exit code, or minus the number of the signal that ended it. */
-int wr_apart_end(struct wr_apart *a, bool now);
+int wr_apart_end(struct wr_child *c, bool now);
 
 #endif

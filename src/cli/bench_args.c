@@ -78,7 +78,7 @@ const struct wr_option wr_bench_options[] = {
 
     {WR_FEED(A, io), .group = "How to read"},
     {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
-    WR_OPEN_OPTIONS(A, "format of the data set: "),
+    WR_OPEN_OPTIONS(A, "the data set"),
 
     {WR_OPT_FLAG(A, digest), .name = "digest", .group = "Results",
      .help = "print a digest of everything delivered (takes some time)"},

@@ -35,7 +35,7 @@ struct bench {
     struct wr_ckpt_bench_plan plan;
     struct wr_ckpt_bench_report report;
     struct wr_monitor monitor;
-    struct wr_apart apart;
+    struct wr_child apart;
 };
 
 /* What the process that measures tells the one that the user sees. */
@@ -319,7 +319,7 @@ static int measure_apart(struct bench *b)
         return wr_cli_fail(b->cli, "%s", err.msg);
     if (r == 0) {
         r = measure(b);
-        close(b->apart.fd);
+        close(b->apart.in);
         return r;
     }
     watch(b);

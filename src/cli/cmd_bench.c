@@ -3,13 +3,15 @@
 #include "cli/command.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "base/units.h"
 #include "cli/bench_args.h"
-#include "cli/bench_cases.h"
-#include "cli/bench_head.h"
 #include "cli/dataset_out.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
@@ -18,9 +20,14 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/record_json.h"
+#include "comm/comm.h"
+#include "measure/bench.h"
 #include "measure/bench_record.h"
+#include "pipeline/settings.h"
+#include "pipeline/split.h"
 #include "record/bench_tables.h"
 
+#define MAX_CASES  256
 #define BATCH_ROWS 20000 /* of a run's batches in the record, at most */
 
 /* One call of the command. */
@@ -31,6 +38,140 @@ struct bench_call {
     weir_dataset *ds; /* owned */
     struct wr_bench_plan plan;
 };
+
+/* --- its cases --- */
+
+/* Case number k of the product of all lists; the last list turns fastest. */
+static void pick_case(const struct bench_args *a, size_t k,
+                      struct wr_bench_case *c)
+{
+    const struct {
+        size_t count;
+        const uint64_t *u;
+        const int *e;
+    } lists[] = {
+        {a->stages.count, NULL, a->stages.v},
+        {a->page_cache.count, NULL, a->page_cache.v},
+        {a->decode.count, NULL, a->decode.v},
+        {a->batch.count, a->batch.v, NULL},
+        {a->prefetch.count, a->prefetch.v, NULL},
+        {a->depth.count, a->depth.v, NULL},
+        {a->threads.count, a->threads.v, NULL},
+    };
+    uint64_t v[WR_ARRAY_LEN(lists)];
+
+    for (size_t i = WR_ARRAY_LEN(lists); i-- > 0;) {
+        size_t n = WR_MAX(lists[i].count, (size_t)1);
+
+        v[i] = !lists[i].count ? wr_cpu_count()
+               : lists[i].u    ? lists[i].u[k % n]
+                               : (uint64_t)lists[i].e[k % n];
+        k /= n;
+    }
+    c->cfg.stages = (enum weir_stages)v[0];
+    c->cache = (enum wr_cache_state)v[1];
+    c->cfg.picture.decode = (enum weir_decode)v[2];
+    c->cfg.batch = (uint32_t)v[3];
+    c->cfg.prefetch = (uint32_t)v[4];
+    c->cfg.depth = (uint32_t)v[5];
+    c->cfg.threads = (uint32_t)v[6];
+}
+
+/* What works on each batch. */
+static int bench_accelerator(const struct bench_args *a,
+                             struct wr_accelerator *ret, weir_err *err)
+{
+    char old[32];
+
+    snprintf(old, sizeof(old), "ms=%.9g", a->consumer_ms);
+    if (wr_accelerator_parse(a->consumer_ms > 0 ? old : a->accelerator, ret,
+                             err) < 0)
+        return wr_fail_prefix(err, WEIR_EINVAL, "option --accelerator");
+    if (ret->kind == WR_ACCELERATOR_CPU)
+        return wr_fail(err, WEIR_EINVAL,
+                       "option --accelerator: bench computes nothing; 'weir "
+                       "train DATASET' trains on the CPU");
+    return 0;
+}
+
+/* Every combination of the settings; *ret is to be freed. */
+static int bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
+                       size_t *ret_count, weir_err *err)
+{
+    size_t n = a->stages.count * a->page_cache.count * a->decode.count *
+               a->batch.count * a->prefetch.count * a->depth.count *
+               WR_MAX(a->threads.count, (size_t)1);
+    struct wr_bench_case *cases;
+    int r;
+
+    if (n > MAX_CASES)
+        return wr_fail(err, WEIR_EINVAL,
+                       "%zu combinations are too many; the limit is %d", n,
+                       MAX_CASES);
+    cases = calloc(n, sizeof(*cases));
+    if (!cases)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < n; k++) {
+        cases[k].cfg = a->feed;
+        wr_settings_normalize((enum wr_normalize)a->normalize,
+                              &cases[k].cfg.picture);
+        pick_case(a, k, &cases[k]);
+        r = wr_feed_check(wr_bench_options, &cases[k].cfg, err);
+        if (r < 0) {
+            free(cases);
+            return r;
+        }
+    }
+    *ret = cases;
+    *ret_count = n;
+    return 0;
+}
+
+/* --- what it says before it measures --- */
+
+/* The batch size of all cases; 0: there are several. */
+static uint32_t common_batch(const struct wr_bench_plan *plan)
+{
+    for (size_t k = 1; k < plan->case_count; k++)
+        if (plan->cases[k].cfg.batch != plan->cases[0].cfg.batch)
+            return 0;
+    return plan->cases[0].cfg.batch;
+}
+
+/* Which part of the data set is fed, if not all of it. */
+static void print_part(const struct wr_cli *cli,
+                       const struct wr_bench_plan *plan)
+{
+    const weir_pipeline_config *c = &plan->cases[0].cfg;
+    const struct wr_split split = wr_split_of(c);
+    uint64_t n = wr_index_count(plan->ds->index);
+    char count[32];
+
+    if (c->part != WEIR_PART_ALL)
+        wr_cli_put(
+            cli, "part %s: %s samples (holdout %g)\n",
+            wr_choice_name(wr_part_choices, (int)c->part),
+            wr_format_count(count, sizeof(count), wr_split_count(&split, n)),
+            (double)c->holdout);
+}
+
+/* What is measured, on what, by how many ranks (of `hosts` hosts), and what
+ * takes the batches. */
+static void bench_print_head(const struct wr_cli *cli,
+                             const struct wr_bench_plan *plan, uint32_t hosts)
+{
+    uint32_t world = plan->comm ? plan->comm->world : 1;
+
+    wr_dataset_print(cli, plan->ds);
+    print_part(cli, plan);
+    if (world > 1)
+        wr_cli_put(cli, "%u ranks on %u host%s, each with its share\n", world,
+                   hosts, hosts == 1 ? "" : "s");
+    if (plan->accelerator.kind == WR_ACCELERATOR_EMULATED)
+        wr_accelerator_print(cli, &plan->accelerator, common_batch(plan));
+}
+
+/* --- the command --- */
 
 static int open_dataset(void *arg, weir_err *err)
 {
@@ -261,8 +402,8 @@ static int make_plan(struct bench_call *c)
         .keep_batches = a->csv,
         .batch_rows = a->record || a->json ? BATCH_ROWS : 0,
     };
-    if (wr_bench_accelerator(a, &plan->accelerator, &err) < 0 ||
-        wr_bench_cases(a, &plan->cases, &plan->case_count, &err) < 0)
+    if (bench_accelerator(a, &plan->accelerator, &err) < 0 ||
+        bench_cases(a, &plan->cases, &plan->case_count, &err) < 0)
         return wr_cli_usage(c->cli, "%s", err.msg);
     share_cases(c);
     return WR_EXIT_DONE;
@@ -303,7 +444,7 @@ static int measure(struct bench_call *c)
     if (code != WR_EXIT_DONE)
         return code;
     if (!a->json)
-        wr_bench_print_head(c->cli, &c->plan, c->hosts);
+        bench_print_head(c->cli, &c->plan, c->hosts);
     fflush(c->cli->out);
     return run_plan(c);
 }

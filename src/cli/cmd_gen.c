@@ -39,22 +39,20 @@ enum {
     TO_WT,
     TO_NPY,
     TO_NPZ_DEFLATED,
-#define TO(name, help) TO_##name,
-    WR_ARRAY_WRITER_MAP(TO) WR_FIELD_WRITER_MAP(TO)
-#undef TO
+#define ARRAY_WRITER(name, help) TO_##name,
+#define FIELD_WRITER(name, help) TO_##name,
+#include "format/formats.def"
 };
 
 static const struct wr_choice to_choices[] = {
     {"wt", TO_WT, "weir's own: labels inside, samples page-aligned"},
     {"npy", TO_NPY, "NumPy's, labels in a second file"},
-#define CHOICE(name, help) {#name, TO_##name, help},
-    WR_ARRAY_WRITER_MAP(CHOICE)
-#undef CHOICE
-        {"npz-deflated", TO_NPZ_DEFLATED, "the same as npz, deflated"},
-#define CHOICE(name, help) {#name, TO_##name, help},
-    WR_FIELD_WRITER_MAP(CHOICE)
-#undef CHOICE
-        {NULL, 0, NULL}};
+#define ARRAY_WRITER(name, help) {#name, TO_##name, help},
+#include "format/formats.def"
+    {"npz-deflated", TO_NPZ_DEFLATED, "the same as npz, deflated"},
+#define FIELD_WRITER(name, help) {#name, TO_##name, help},
+#include "format/formats.def"
+    {NULL, 0, NULL}};
 
 /* Options that only tensors have. */
 static const char *const tensor_options[] = {"to", "shape", "dtype",

@@ -4,7 +4,7 @@
 
 #include "cli/action.h"
 #include "cli/commands.h"
-#include "cli/help.h"
+#include "cli/manual.h"
 
 static int help_run(struct wr_cli *cli)
 {

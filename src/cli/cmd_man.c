@@ -3,7 +3,7 @@
 #include "cli/command.h"
 
 #include "cli/commands.h"
-#include "cli/roff.h"
+#include "cli/manual.h"
 #include "weir/weir.h"
 
 static int man_run(struct wr_cli *cli)

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/read_write.h"
-#include "base/thread.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
@@ -250,17 +250,15 @@ static void detach(const struct wr_cli *cli, int ready_fd)
 }
 
 /* In the parent: the exit code, when the child is up or has failed. */
-static int wait_until_up(const struct wr_cli *cli, pid_t child, int fd)
+static int wait_until_up(const struct wr_cli *cli, const struct wr_child *c)
 {
-    int status = 0;
     char up;
-    ssize_t n = wr_read_all(fd, &up, 1);
+    int status;
 
-    close(fd);
-    if (n == 1)
+    close(c->out);
+    if (wr_read_all(c->in, &up, 1) == 1)
         return WR_EXIT_DONE;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    status = wr_child_reap(c->pid);
     if (WIFEXITED(status) && WEXITSTATUS(status))
         return WEXITSTATUS(status);
     return wr_cli_fail(cli, "the process in the background has died");
@@ -308,24 +306,17 @@ static int mount_and_serve(struct wr_cli *cli,
 static int mount_in_background(struct wr_cli *cli,
                                const struct wr_device_profile *profile)
 {
-    int pipe_fd[2];
+    struct wr_child c;
     weir_err err;
-    pid_t child;
+    int r = wr_child_start(&c, /* packets= */ false, &err);
 
-    if (pipe2(pipe_fd, O_CLOEXEC) < 0)
-        return wr_cli_fail(cli, "pipe: %s", strerror(errno));
-    child = fork();
-    if (child < 0) {
-        wr_fork_fail(errno, &err);
+    if (r < 0)
         return wr_cli_fail(cli, "%s", err.msg);
-    }
-    if (child > 0) {
-        close(pipe_fd[1]);
-        return wait_until_up(cli, child, pipe_fd[0]);
-    }
-    close(pipe_fd[0]);
+    if (r > 0)
+        return wait_until_up(cli, &c);
+    close(c.in);
     setsid();
-    return mount_and_serve(cli, profile, pipe_fd[1]);
+    return mount_and_serve(cli, profile, c.out);
 }
 
 static int unmount(const struct wr_cli *cli)

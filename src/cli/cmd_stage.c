@@ -4,16 +4,32 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
 #include "cli/progress.h"
-#include "cli/stage_report.h"
+#include "cli/record_json.h"
+#include "weir/pipeline.h"
+
+struct wr_stage_result {
+    bool decoded;
+    uint64_t samples;      /* of the data set */
+    uint64_t before, kept; /* that the tiers hold: at first, and now */
+    uint64_t staged;       /* between; by others, too */
+    uint64_t not_fitted;
+    weir_stats stats;
+    double seconds;
+};
+
+#define SHOWN_BAD  20u
+#define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
 
 #define BATCH      64u
 #define FULL_AFTER 1024u /* samples of which none was kept */
@@ -41,6 +57,84 @@ static const struct wr_choice crop_choices[] = {
     {"none", WEIR_CROP_NONE, "all of it"},
     {"center", WEIR_CROP_CENTER, "the middle, in the shape of the output"},
     {NULL, 0, NULL}};
+
+/* --- its report --- */
+
+/* Names the bad samples on stderr, at most 20, and returns them all for the
+ * JSON (to be given back). */
+static json_t *stage_note_bad(const struct wr_cli *cli, const weir_pipeline *p)
+{
+    uint64_t count = weir_pipeline_bad_count(p), k = 0;
+    json_t *list = json_array();
+    const weir_bad_sample *b;
+    char shown[PATH_BYTES];
+
+    for (; (b = weir_pipeline_bad(p, k)); k++) {
+        const char *text = b->text ? b->text : "out of memory";
+
+        if (k < SHOWN_BAD)
+            wr_cli_note(cli, "left out: %s",
+                        wr_text_show(text, true, shown, sizeof(shown)));
+        json_array_append_new(
+            list, json_string(wr_text_show(text, false, shown, sizeof(shown))));
+    }
+    if (count > SHOWN_BAD)
+        wr_cli_note(cli, "and %" PRIu64 " more (--json names up to 1,000)",
+                    count - SHOWN_BAD);
+    return list;
+}
+
+static double rate_of(const struct wr_stage_result *s)
+{
+    return (double)s->stats.bytes_read / WR_MAX(s->seconds, 1e-9);
+}
+
+static void stage_print_text(const struct wr_cli *cli,
+                             const struct wr_stage_result *s)
+{
+    char shown[PATH_BYTES], a[32], b[32], c[32];
+
+    wr_cli_put(cli, "%s: %s of %s samples staged, %s\n",
+               wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
+               wr_format_count(a, sizeof(a), s->kept),
+               wr_format_count(b, sizeof(b), s->samples),
+               wr_format_bytes(c, sizeof(c), (double)s->stats.cache_dir_bytes));
+    wr_cli_put(cli, "staged %s now, %s before",
+               wr_format_count(a, sizeof(a), s->staged),
+               wr_format_count(b, sizeof(b), s->before));
+    if (s->not_fitted)
+        wr_cli_put(cli, ", %s did not fit",
+                   wr_format_count(a, sizeof(a), s->not_fitted));
+    if (s->stats.bad)
+        wr_cli_put(cli, ", %s bad sample%s left out",
+                   wr_format_count(a, sizeof(a), s->stats.bad),
+                   s->stats.bad == 1 ? "" : "s");
+    wr_cli_put(cli, "\nread %s in %.1f s, %s/s\n",
+               wr_format_bytes(a, sizeof(a), (double)s->stats.bytes_read),
+               s->seconds, wr_format_bytes(b, sizeof(b), rate_of(s)));
+}
+
+/* Returns enum wr_exit. */
+static int stage_print_json(const struct wr_cli *cli,
+                            const struct wr_stage_result *s, json_t *bad)
+{
+    char url[PATH_BYTES], tiers[PATH_BYTES];
+    json_t *o = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+        "s:f, s:O}",
+        "dataset", wr_text_show(cli->operands[0], false, url, sizeof(url)),
+        "tiers", wr_text_show(cli->operands[1], false, tiers, sizeof(tiers)),
+        "what", s->decoded ? "decoded" : "encoded", "samples",
+        (json_int_t)s->samples, "kept", (json_int_t)s->kept, "staged",
+        (json_int_t)s->staged, "already_there", (json_int_t)s->before,
+        "not_fitted", (json_int_t)s->not_fitted, "bad_count",
+        (json_int_t)s->stats.bad, "damaged", (json_int_t)s->stats.cache_damaged,
+        "tier_bytes", (json_int_t)s->stats.cache_dir_bytes, "bytes_read",
+        (json_int_t)s->stats.bytes_read, "seconds", s->seconds, "mb_per_s",
+        rate_of(s) / 1e6, "bad", bad);
+
+    return wr_json_print(cli, o);
+}
 
 /* --- settings --- */
 
@@ -238,9 +332,9 @@ static int report(struct stage *s, json_t *bad)
                            wr_format_count(n, sizeof(n), s->res.kept),
                            wr_format_count(of, sizeof(of), s->res.samples));
     if (a->json)
-        r = wr_stage_print_json(s->cli, &s->res, bad);
+        r = stage_print_json(s->cli, &s->res, bad);
     else
-        wr_stage_print_text(s->cli, &s->res);
+        stage_print_text(s->cli, &s->res);
     verdict = judge(s);
     return r ? r : verdict;
 }
@@ -261,7 +355,7 @@ static int stage_all(struct stage *s, weir_pipeline_config *cfg)
         s->res.seconds = (double)(wr_clock_ns() - start) /
                          (double)WR_NS_PER_SEC;
         count_kept(s);
-        bad = wr_stage_note_bad(s->cli, s->p);
+        bad = stage_note_bad(s->cli, s->p);
     }
     r = r < 0 ? wr_cli_fail(s->cli, "%s", err.msg) : report(s, bad);
     json_decref(bad);
@@ -321,7 +415,7 @@ static const struct wr_option options[] = {
     {WR_FEED(A, depth), .letter = 'd'},
     {WR_FEED(A, io)},
     {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
-    WR_OPEN_OPTIONS(A, "format of the data set: "),
+    WR_OPEN_OPTIONS(A, "the data set"),
     {WR_OPT_FLAG(A, json), .name = "json", .help = "print the summary as JSON"},
     WR_OPTIONS_END};
 #undef A

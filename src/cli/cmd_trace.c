@@ -318,7 +318,7 @@ static void serve(struct wr_cli *cli, struct wr_program *p,
         wr_collect_drain(c);
         live_update(&live, cli, c);
     }
-    wr_collect_zombie(c, p->pid);
+    wr_collect_zombie(c, p->child.pid);
     until = wr_clock_ns() + GRACE_MS * WR_NS_PER_MS;
     do {
         wr_collect_drain(c);
@@ -356,7 +356,8 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
     if (r == 0)
         r = wr_program_start(&p, argv, wr_collect_folder(c), library, &err);
     free(argv);
-    if (r == 0 && a->kernel && (r = wr_collect_kernel(c, p.pid, &err)) < 0) {
+    if (r == 0 && a->kernel &&
+        (r = wr_collect_kernel(c, p.child.pid, &err)) < 0) {
         wr_program_cancel(&p);
         wr_fail_prefix(&err, r, "--kernel");
     }
@@ -366,11 +367,11 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
         return wr_cli_fail(cli, "%s", err.msg);
     }
     wr_monitor_watch(&facts->monitor, cli, &(struct wr_monitor_spec){.hz = 10});
-    wr_collect_faults(c, p.pid); /* else their number is known */
+    wr_collect_faults(c, p.child.pid); /* else their number is known */
     e = wr_program_go(&p);
     serve(cli, &p, c);
     status = wr_program_reap(&p);
-    wr_collect_status(c, p.pid, status);
+    wr_collect_status(c, p.child.pid, status);
     wr_trace_facts_end(facts, wr_clock_ns() - start);
     code = wr_program_code(status);
     if (wr_collect_close(c, &facts->info, &sum, &err) < 0)

@@ -4,11 +4,14 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "cli/dataset_out.h"
 #include "cli/interrupt.h"
 #include "cli/monitor.h"
@@ -16,12 +19,12 @@
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "cli/train_args.h"
-#include "cli/train_text.h"
 #include "convert/classes.h"
 #include "format/format.h"
 #include "record/train_words.h"
 #include "train/compare.h"
 #include "train/record.h"
+#include "train/train.h"
 
 #define LABEL_BYTES 160
 
@@ -32,11 +35,86 @@ struct live {
     char label[LABEL_BYTES]; /* of the line; changed by its only thread */
 };
 
+/* --- its report --- */
+
+static void print_compute(const struct wr_cli *cli,
+                          const struct wr_train_plan *plan)
+{
+    const struct wr_accelerator *a = &plan->accelerator;
+    unsigned threads = plan->compute_threads ? plan->compute_threads
+                                             : wr_cpu_count();
+
+    if (a->kind == WR_ACCELERATOR_CPU) {
+        wr_cli_put(cli,
+                   "AlexNet, width %g, Adam, learning rate %g; %s engine, %u "
+                   "thread%s\n",
+                   plan->width, plan->learning_rate, plan->engine->name,
+                   threads, threads == 1 ? "" : "s");
+        return;
+    }
+    wr_accelerator_print(cli, a, plan->feed.batch);
+}
+
+static void print_store(const struct wr_cli *cli,
+                        const struct wr_train_plan *plan)
+{
+    const weir_ckpt_config *c = &plan->ckpt;
+
+    if (!c->fast)
+        return;
+    wr_cli_put(cli, "checkpoints to %s%s%s, level %s, ",
+               wr_show_path(c->fast).text, c->slow ? " and " : "",
+               wr_show_path(c->slow ? c->slow : "").text,
+               wr_choice_name(wr_level_choices, (int)plan->level));
+    if (plan->save_every)
+        wr_cli_put(cli, "every %" PRIu64 " iterations\n", plan->save_every);
+    else
+        wr_cli_put(cli, "at the end\n");
+}
+
+/* What is trained, on what, by what, and where it is saved. */
+static void train_print_head(const struct wr_cli *cli,
+                             const struct wr_train_plan *plan)
+{
+    wr_dataset_print(cli, plan->ds);
+    print_compute(cli, plan);
+    print_store(cli, plan);
+}
+
+/* The label of the live line: "iteration 12 of 100, loss 0.53, 81 images/s,
+ * waiting 3 %". Returns buf. */
+static char *train_label(const struct wr_train_news *news, char *buf,
+                         size_t cap)
+{
+    size_t n;
+
+    if (news->total)
+        snprintf(buf, cap, "%s %" PRIu64 " of %" PRIu64,
+                 strcmp(news->doing, "training") ? news->doing : "iteration",
+                 news->done, news->total);
+    else
+        snprintf(buf, cap, "%s %" PRIu64,
+                 strcmp(news->doing, "training") ? news->doing : "iteration",
+                 news->done);
+    n = strlen(buf);
+    if (!isnan(news->loss)) {
+        snprintf(buf + n, cap - n, ", loss %.3g", news->loss);
+        n = strlen(buf);
+    }
+    if (news->seconds > 0)
+        snprintf(buf + n, cap - n, ", %.0f images/s, waiting %.0f %%",
+                 (double)news->samples / news->seconds,
+                 100 * news->wait_s / news->seconds);
+    return buf;
+}
+
+/* --- the command --- */
+
 static void on_progress(void *arg, const struct wr_train_news *news)
 {
     struct live *l = arg;
 
-    wr_train_label(news, l->label, sizeof(l->label));
+    train_label(news, l->label, sizeof(l->label));
     /* What an earlier process did says nothing about the time that is left. */
     wr_progress_total(&l->line, news->total ? news->total - news->from : 0);
     wr_progress_set(&l->line, news->done - news->from);
@@ -230,7 +308,7 @@ static int train_run(struct wr_cli *cli)
     }
     note_classes(cli, &plan);
     if (!a->json)
-        wr_train_print_head(cli, &plan);
+        train_print_head(cli, &plan);
     fflush(cli->out);
     code = run_plan(cli, &plan);
     weir_dataset_close(&ds);

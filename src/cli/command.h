@@ -34,14 +34,10 @@ struct wr_columns; /* record/columns.h */
 
 enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
 
-/* Texts of what all commands on data sets have. A test compares the first
- * with the registry of formats. */
-#define WR_HELP_FORMAT                                                         \
-    "images, list, tensor, tar, tfrecord, indexed_binary, csv, json or hdf5"
+/* Text of what all commands on data sets have. */
 #define WR_HELP_DATASET                                                        \
-    "folder of class folders, list file (path,label), .npy, .npz or .wt "      \
-    "tensors, "                                                                \
-    "TFRecord or tar shard, CSV, JSON or HDF5 file, or a folder of these"
+    "folder of class folders, list file (path,label), a file of another "      \
+    "format (--format names them), or a folder of these"
 
 /* Settings that every command has. */
 struct wr_common_options {

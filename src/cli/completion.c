@@ -6,21 +6,21 @@
 
 #include "cli/action.h"
 
-static bool is_hidden(const struct wr_command *cmd)
+/* The first of the list that is not hidden, or its end. */
+static const struct wr_command *const *
+shown_from(const struct wr_command *const *c)
 {
-    return cmd->group == WR_GROUP_HIDDEN;
+    while (*c && (*c)->group == WR_GROUP_HIDDEN)
+        c++;
+    return c;
 }
 
-static void print_names(FILE *to, const struct wr_command *const *commands)
+static void print_names(FILE *to, const struct wr_command *const *c)
 {
-    bool any = false;
+    const char *before = "";
 
-    for (size_t i = 0; commands[i]; i++) {
-        if (is_hidden(commands[i]))
-            continue;
-        fprintf(to, "%s%s", any ? " " : "", commands[i]->name);
-        any = true;
-    }
+    for (c = shown_from(c); *c; c = shown_from(c + 1), before = " ")
+        fprintf(to, "%s%s", before, (*c)->name);
 }
 
 static void print_choices(FILE *to, const struct wr_choice *c)
@@ -90,6 +90,8 @@ static void bash_options(FILE *to, const struct wr_option *o)
 
 void wr_completion_bash(FILE *to, const struct wr_command *const *commands)
 {
+    const struct wr_command *const *c;
+
     fputs("# bash completion of weir, printed by 'weir completion bash'.\n"
           "_weir()\n{\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]}"
@@ -106,21 +108,17 @@ void wr_completion_bash(FILE *to, const struct wr_command *const *commands)
     fputs(" --help --version\" -- \"$cur\"))\n        return\n    fi\n"
           "    case $cmd:$prev in\n",
           to);
-    for (size_t i = 0; commands[i]; i++) {
-        if (is_hidden(commands[i]))
-            continue;
-        bash_values(to, commands[i]->name, commands[i]->options);
-        bash_values(to, commands[i]->name, wr_common_options);
+    for (c = shown_from(commands); *c; c = shown_from(c + 1)) {
+        bash_values(to, (*c)->name, (*c)->options);
+        bash_values(to, (*c)->name, wr_common_options);
     }
     fputs("    esac\n"
           "    if [ -z \"$value\" ]; then\n"
           "    case $cur:$cmd in\n",
           to);
-    for (size_t i = 0; commands[i]; i++) {
-        if (is_hidden(commands[i]))
-            continue;
-        fprintf(to, "    -*:%s) words=\"", commands[i]->name);
-        bash_options(to, commands[i]->options);
+    for (c = shown_from(commands); *c; c = shown_from(c + 1)) {
+        fprintf(to, "    -*:%s) words=\"", (*c)->name);
+        bash_options(to, (*c)->options);
         bash_options(to, wr_common_options);
         fputs("\" ;;\n", to);
     }
@@ -128,9 +126,8 @@ void wr_completion_bash(FILE *to, const struct wr_command *const *commands)
           "    if [ -z \"$value$words\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
           "    case $cmd in\n",
           to);
-    for (size_t i = 0; commands[i]; i++)
-        if (!is_hidden(commands[i]))
-            bash_operand(to, commands[i], commands);
+    for (c = shown_from(commands); *c; c = shown_from(c + 1))
+        bash_operand(to, *c, commands);
     fputs("    esac\n    fi\n"
           "    if [ -n \"$words\" ]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
@@ -210,17 +207,17 @@ static void zsh_operands(FILE *to, const struct wr_command *cmd,
 
 void wr_completion_zsh(FILE *to, const struct wr_command *const *commands)
 {
+    const struct wr_command *const *c;
+
     fputs("#compdef weir\n"
           "# zsh completion of weir, printed by 'weir completion zsh'.\n"
           "_weir()\n{\n"
           "    local -a commands\n"
           "    commands=(\n",
           to);
-    for (size_t i = 0; commands[i]; i++) {
-        if (is_hidden(commands[i]))
-            continue;
-        fprintf(to, "        '%s:", commands[i]->name);
-        quoted(to, commands[i]->summary, ":");
+    for (c = shown_from(commands); *c; c = shown_from(c + 1)) {
+        fprintf(to, "        '%s:", (*c)->name);
+        quoted(to, (*c)->summary, ":");
         fputs("'\n", to);
     }
     fputs("    )\n"
@@ -230,19 +227,25 @@ void wr_completion_zsh(FILE *to, const struct wr_command *const *commands)
           "    shift words\n    (( CURRENT-- ))\n"
           "    case $words[1] in\n",
           to);
-    for (size_t i = 0; commands[i]; i++) {
-        if (is_hidden(commands[i]))
-            continue;
-        fprintf(to, "    %s)\n        _arguments", commands[i]->name);
-        zsh_options(to, commands[i]->options);
+    for (c = shown_from(commands); *c; c = shown_from(c + 1)) {
+        fprintf(to, "    %s)\n        _arguments", (*c)->name);
+        zsh_options(to, (*c)->options);
         zsh_options(to, wr_common_options);
-        zsh_operands(to, commands[i], commands);
+        zsh_operands(to, *c, commands);
         fputs("\n        ;;\n", to);
     }
     fputs("    esac\n}\n"
           "if [ \"$funcstack[1]\" = _weir ]; then\n"
           "    _weir \"$@\"\nelse\n    compdef _weir weir\nfi\n",
           to);
+}
+
+/* Text that single quotes end, and its line. */
+static void fish_end(FILE *to, const char *s)
+{
+    for (; *s; s++)
+        fprintf(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
+    fputs("'\n", to);
 }
 
 static void fish_options(FILE *to, const char *name, const struct wr_option *o)
@@ -263,9 +266,7 @@ static void fish_options(FILE *to, const char *name, const struct wr_option *o)
             fputs(o->flags & WR_OPTION_PATH ? " -r -F" : " -x", to);
         }
         fputs(" -d '", to);
-        for (const char *s = o->help; *s; s++)
-            fprintf(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
-        fputs("'\n", to);
+        fish_end(to, o->help);
     }
 }
 
@@ -284,18 +285,16 @@ static void fish_operand(FILE *to, const struct wr_command *cmd,
 
 void wr_completion_fish(FILE *to, const struct wr_command *const *commands)
 {
+    const struct wr_command *const *c;
+
     fputs("# fish completion of weir, printed by 'weir completion fish'.\n",
           to);
-    for (size_t i = 0; commands[i]; i++) {
-        if (is_hidden(commands[i]))
-            continue;
+    for (c = shown_from(commands); *c; c = shown_from(c + 1)) {
         fprintf(to, "complete -c weir -n __fish_use_subcommand -f -a %s -d '",
-                commands[i]->name);
-        for (const char *s = commands[i]->summary; *s; s++)
-            fprintf(to, "%s%c", *s == '\'' || *s == '\\' ? "\\" : "", *s);
-        fputs("'\n", to);
-        fish_operand(to, commands[i], commands);
-        fish_options(to, commands[i]->name, commands[i]->options);
-        fish_options(to, commands[i]->name, wr_common_options);
+                (*c)->name);
+        fish_end(to, (*c)->summary);
+        fish_operand(to, *c, commands);
+        fish_options(to, (*c)->name, (*c)->options);
+        fish_options(to, (*c)->name, wr_common_options);
     }
 }

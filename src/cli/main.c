@@ -12,7 +12,7 @@
 #include "base/shown.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/interrupt.h"
 #include "cli/screen.h"
 #include "weir/weir.h"

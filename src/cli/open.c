@@ -5,6 +5,11 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 
+const struct wr_choice wr_open_formats[] = {
+#define FORMAT(name) {#name, 0, NULL},
+#include "format/formats.def"
+    {NULL, 0, NULL}};
+
 static int on_progress(void *arg, uint64_t samples)
 {
     wr_progress_set(arg, samples);

@@ -13,10 +13,18 @@ struct wr_open_args {
     bool index_cache, links;
 };
 
-/* The rows of an option table; `of` begins the help of --format. */
+/* The words of --format; whether it is one of them is said where the data set is
+ * opened. */
+extern const struct wr_choice wr_open_formats[];
+
+/* The rows of an option table; `of` is whose format --format is. */
 #define WR_OPEN_OPTIONS(args, of)                                              \
-    {WR_OPT_STRING(args, open.format), .name = "format", .arg = "FORMAT",      \
-     .def_note = "detected", .help = of WR_HELP_FORMAT},                       \
+    {WR_OPT_STRING(args, open.format),                                         \
+     .name = "format",                                                         \
+     .arg = "FORMAT",                                                          \
+     .choices = wr_open_formats,                                               \
+     .def_note = "detected",                                                   \
+     .help = "format of " of},                                                 \
         {WR_OPT_STRING(args, open.root),                                       \
          .name = "root",                                                       \
          .arg = "FOLDER",                                                      \

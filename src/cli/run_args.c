@@ -100,7 +100,7 @@ const struct wr_option wr_run_options[] = {
     {WR_OPT_FLAG(A, digest), .name = "digest",
      .help = "hash all that is delivered, by position: the same for any "
              "number of ranks and accelerators"},
-    WR_OPEN_OPTIONS(A, "format of the data set: "),
+    WR_OPEN_OPTIONS(A, "the data set"),
 
     {WR_OPT_STRING(A, ckpt), .name = "ckpt", .arg = "FOLDER",
      .flags = WR_OPTION_PATH, .group = "Checkpoints",

@@ -37,7 +37,7 @@ static void on_progress(void *arg, const struct wr_study_news *news)
 }
 
 /* In the child. */
-static int work(struct wr_study *st, struct wr_apart *a)
+static int work(struct wr_study *st, struct wr_child *a)
 {
     struct study_news n = {.ended = true};
     weir_err err;
@@ -51,12 +51,12 @@ static int work(struct wr_study *st, struct wr_apart *a)
     n.control = st->control;
     n.alone = st->alone;
     wr_apart_tell(a, &n, sizeof(n));
-    close(a->fd);
+    close(a->in);
     return n.code < 0 ? WR_EXIT_FAILED : WR_EXIT_DONE;
 }
 
 /* Until there is no more news; *ret is the last one. */
-static void watch(const struct wr_cli *cli, const struct wr_apart *a,
+static void watch(const struct wr_cli *cli, const struct wr_child *a,
                   struct study_news *ret)
 {
     struct study_news n;
@@ -137,7 +137,7 @@ static int take_results(const struct wr_cli *cli, struct wr_study *st,
 int wr_study_apart(struct wr_cli *cli, struct wr_study *st)
 {
     struct study_news last = {.what = "the process that measured failed"};
-    struct wr_apart a;
+    struct wr_child a;
     weir_err err;
     int r;
 

@@ -3,7 +3,6 @@
 #include "cli/trace_program.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "base/mem.h"
 #include "base/module.h"
 #include "base/read_write.h"
-#include "base/thread.h"
 
 #define NAME "libweir-trace.so"
 
@@ -67,7 +65,7 @@ static void pass_signals(const struct wr_program *p)
 
     while (read(p->signal_fd, &info, sizeof(info)) == sizeof(info))
         if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
-            kill(p->pid, (int)info.ssi_signo);
+            kill(p->child.pid, (int)info.ssi_signo);
 }
 
 /* --- the child --- */
@@ -93,16 +91,15 @@ int wr_program_become(char *const *argv)
     return errno;
 }
 
-static void run_child(const struct wr_program *p, char *const *argv, int go_fd,
-                      int failed_fd)
+static void run_child(const struct wr_program *p, char *const *argv)
 {
     char any;
     int e;
 
-    (void)wr_read_all(go_fd, &any, 1);
+    (void)wr_read_all(p->child.in, &any, 1);
     pthread_sigmask(SIG_SETMASK, &p->before, NULL);
     e = wr_program_become(argv);
-    if (write(failed_fd, &e, sizeof(e)) < 0)
+    if (write(p->child.out, &e, sizeof(e)) < 0)
         _exit(126);
     _exit(127);
 }
@@ -110,41 +107,24 @@ static void run_child(const struct wr_program *p, char *const *argv, int go_fd,
 int wr_program_start(struct wr_program *p, char *const *argv,
                      const char *folder, const char *library, weir_err *err)
 {
-    int go[2], failed[2];
+    int r;
 
     if (set_environment(folder, library) < 0)
         return wr_fail(err, WEIR_ENOMEM, "the environment of '%s'", argv[0]);
-    if (pipe2(go, O_CLOEXEC) < 0)
-        return wr_fail_errno(err, errno, "pipe");
-    if (pipe2(failed, O_CLOEXEC) < 0) {
-        close(go[0]);
-        close(go[1]);
-        return wr_fail_errno(err, errno, "pipe");
-    }
     p->signal_fd = open_signals(p);
-    p->pid = p->signal_fd < 0 ? -1 : fork();
-    if (p->pid == 0) {
-        close(go[1]);
-        run_child(p, argv, go[0], failed[1]);
-    }
-    close(go[0]);
-    close(failed[1]);
-    p->go_fd = go[1];
-    p->failed_fd = failed[0];
-    if (p->pid < 0) {
-        close(go[1]);
-        close(failed[0]);
-        return wr_fork_fail(errno, err);
-    }
-    return 0;
+    if (p->signal_fd < 0)
+        return wr_fail_errno(err, errno, "signalfd");
+    r = wr_child_start(&p->child, /* packets= */ false, err);
+    if (r == 0)
+        run_child(p, argv);
+    return WR_MIN(r, 0);
 }
 
 void wr_program_cancel(struct wr_program *p)
 {
-    kill(p->pid, SIGKILL);
+    kill(p->child.pid, SIGKILL);
     (void)wr_program_reap(p);
-    close(p->go_fd);
-    close(p->failed_fd);
+    wr_child_close(&p->child);
 }
 
 int wr_program_go(struct wr_program *p)
@@ -152,9 +132,9 @@ int wr_program_go(struct wr_program *p)
     int e = 0;
     ssize_t n;
 
-    close(p->go_fd);
-    n = wr_read_all(p->failed_fd, &e, sizeof(e));
-    close(p->failed_fd);
+    close(p->child.out);
+    n = wr_read_all(p->child.in, &e, sizeof(e));
+    close(p->child.in);
     return n == (ssize_t)sizeof(e) ? e : 0;
 }
 
@@ -165,17 +145,15 @@ bool wr_program_wait(struct wr_program *p, int timeout_ms)
 
     if (poll(&fd, 1, timeout_ms) > 0)
         pass_signals(p);
-    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
-               0 &&
-           info.si_pid == p->pid;
+    return waitid(P_PID, (id_t)p->child.pid, &info,
+                  WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == p->child.pid;
 }
 
 int wr_program_reap(struct wr_program *p)
 {
-    int status = 0;
+    int status = wr_child_reap(p->child.pid);
 
-    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
-        ;
     close(p->signal_fd);
     return status;
 }

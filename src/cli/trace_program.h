@@ -7,14 +7,12 @@
 #include <stdbool.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/types.h>
 
-#include "weir/error.h"
+#include "base/child.h"
 
 struct wr_program {
-    pid_t pid;
-    int go_fd;     /* closed: it may begin */
-    int failed_fd; /* says errno if it could not be executed */
+    struct wr_child child; /* `out` closed: it may begin; `in` says errno if it
+                              could not be executed */
     int signal_fd;
     sigset_t before; /* the mask that it gets back */
 };

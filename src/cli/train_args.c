@@ -95,7 +95,7 @@ const struct wr_option wr_train_options[] = {
     {WR_FEED(A, cache_what)},
     {WR_FEED(A, io)},
     {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
-    WR_OPEN_OPTIONS(A, "format of the data set: "),
+    WR_OPEN_OPTIONS(A, "the data set"),
 
     {WR_OPT_STRING(A, ckpt), .name = "ckpt", .old = "fast", .arg = "FOLDER",
      .flags = WR_OPTION_PATH, .group = "Checkpoints",

@@ -101,7 +101,8 @@ void wr_bitunshuffle(const void *in, void *out, size_t count, size_t size)
         }
 }
 
-size_t wr_bitshuffle_block(size_t size)
+/* Elements of such a block. */
+static size_t bitshuffle_block(size_t size)
 {
     size_t count = 8192 / size / 8 * 8;
 
@@ -110,7 +111,7 @@ size_t wr_bitshuffle_block(size_t size)
 
 void wr_bitunshuffle_blocks(const void *in, void *out, size_t len, size_t size)
 {
-    size_t left = len / size / 8 * 8, most = wr_bitshuffle_block(size);
+    size_t left = len / size / 8 * 8, most = bitshuffle_block(size);
     size_t at = 0;
 
     for (size_t n; left; left -= n, at += n * size) {

@@ -18,7 +18,6 @@ void wr_bitunshuffle(const void *in, void *out, size_t count, size_t size);
 /* The same in blocks, as the library bitshuffle makes them if not told how
  * large: all of `len` bytes. */
 void wr_bitunshuffle_blocks(const void *in, void *out, size_t len, size_t size);
-size_t wr_bitshuffle_block(size_t size); /* elements of such a block */
 
 #define WR_FLETCHER32_BYTES 4u
 

@@ -26,7 +26,8 @@ static size_t head_bytes(uint32_t count)
     return WR_ALIGN_UP(n, (size_t)4096);
 }
 
-size_t wr_page_bytes(uint32_t count)
+/* Of the whole mapping. */
+static size_t page_bytes(uint32_t count)
 {
     return head_bytes(count) + 2 * WR_PAGE_HALF;
 }
@@ -38,8 +39,8 @@ char *wr_page_half(struct wr_page *p, unsigned which)
 
 static int map_page(int fd, uint32_t count, struct wr_page **ret, weir_err *err)
 {
-    void *p = mmap(NULL, wr_page_bytes(count), PROT_READ | PROT_WRITE,
-                   MAP_SHARED, fd, 0);
+    void *p = mmap(NULL, page_bytes(count), PROT_READ | PROT_WRITE, MAP_SHARED,
+                   fd, 0);
 
     if (p == MAP_FAILED)
         return wr_fail_errno(err, errno, "cannot map shared memory");
@@ -57,7 +58,7 @@ int wr_page_make(uint32_t count, uint64_t token, struct wr_page **ret,
     if (fd < 0)
         return wr_fail_errno(err, errno, "cannot make shared memory");
     /* Sealed: memory that shrinks would kill those who have it mapped. */
-    if (ftruncate(fd, (off_t)wr_page_bytes(count)) < 0 ||
+    if (ftruncate(fd, (off_t)page_bytes(count)) < 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
         r = wr_fail_errno(err, errno, "cannot make shared memory");
     else
@@ -84,7 +85,7 @@ static int check_file(int fd, uint32_t count, weir_err *err)
     if (fstat(fd, &sb) < 0)
         return wr_fail_errno(err, errno, "shared memory of another rank");
     if (!S_ISREG(sb.st_mode) || sb.st_uid != geteuid() ||
-        (size_t)sb.st_size != wr_page_bytes(count) || seals < 0 ||
+        (size_t)sb.st_size != page_bytes(count) || seals < 0 ||
         !(seals & F_SEAL_SHRINK))
         return wr_fail(err, WEIR_ESTATE, "not the shared memory of a rank");
     return 0;
@@ -119,7 +120,7 @@ int wr_page_find(int pid, int fd, uint32_t count, uint64_t token,
 void wr_page_unmap(struct wr_page *p, uint32_t count)
 {
     if (p)
-        munmap(p, wr_page_bytes(count));
+        munmap(p, page_bytes(count));
 }
 
 void wr_page_wait(atomic_uint *word, unsigned value, uint64_t ns)

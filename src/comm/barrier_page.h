@@ -35,9 +35,6 @@ struct wr_page {
 #define WR_PAGE_HALF ((size_t)1 << 20)
 char *wr_page_half(struct wr_page *p, unsigned which);
 
-/* Of the whole mapping. */
-size_t wr_page_bytes(uint32_t count);
-
 /* A page of this process; its descriptor says where others find it. */
 int wr_page_make(uint32_t count, uint64_t token, struct wr_page **ret,
                  int *ret_fd, weir_err *err);

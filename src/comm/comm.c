@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "comm/star.h"
 
 /* One line per backend. */
 static const struct wr_comm_ops *const backends[] = {
@@ -15,93 +16,6 @@ static const struct wr_comm_ops *const backends[] = {
     &wr_comm_tcp,
     &wr_comm_mpi,
 };
-
-/* --- a world of one --- */
-
-static void alone_close(struct wr_comm *c)
-{
-    free(c);
-}
-
-char *wr_comm_copy(void *to, const void *bytes, size_t len)
-{
-    if (to && len)
-        memcpy(to, bytes, len);
-    if (to)
-        ((char *)to)[len] = '\0';
-    return to;
-}
-
-static int alone_gather(struct wr_comm *c, const void *bytes, size_t len,
-                        struct wr_comm_part **ret, weir_err *err)
-{
-    struct wr_comm_part *part = malloc(sizeof(*part) + len + 1);
-
-    if (!part)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    part->bytes = wr_comm_copy(part + 1, bytes, len);
-    part->len = len;
-    *ret = part;
-    return 0;
-}
-
-static int alone_broadcast(struct wr_comm *c, const void *bytes, size_t len,
-                           char **ret, size_t *ret_len, weir_err *err)
-{
-    char *copy = wr_comm_copy(malloc(len + 1), bytes, len);
-
-    if (!copy)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    *ret = copy;
-    *ret_len = len;
-    return 0;
-}
-
-static int alone_alive(struct wr_comm *c, weir_err *err)
-{
-    return 0;
-}
-
-static void alone_give_up(struct wr_comm *c, const weir_err *why)
-{
-}
-
-static int alone_max(struct wr_comm *c, const bool *in, uint64_t value,
-                     uint64_t *ret, weir_err *err)
-{
-    *ret = value;
-    return 0;
-}
-
-static int alone_share(struct wr_comm *c, void *buf, size_t len, uint32_t root,
-                       weir_err *err)
-{
-    return 0;
-}
-
-static const struct wr_comm_ops alone = {
-    .name = "alone",
-    .help = "one process",
-    .close = alone_close,
-    .gather = alone_gather,
-    .broadcast = alone_broadcast,
-    .alive = alone_alive,
-    .give_up = alone_give_up,
-    .max = alone_max,
-    .share = alone_share,
-};
-
-static int alone_open(struct wr_comm **ret, weir_err *err)
-{
-    struct wr_comm *c = calloc(1, sizeof(*c));
-
-    if (!c)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    c->ops = &alone;
-    c->world = 1;
-    *ret = c;
-    return 0;
-}
 
 /* --- opening --- */
 
@@ -112,7 +26,7 @@ int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
         return wr_fail(err, WEIR_EINVAL, "there is no rank %u of %u ranks",
                        cfg->rank, cfg->world);
     if (cfg->world == 1)
-        return alone_open(ret, err);
+        return wr_star_alone(ret, err);
     if (!cfg->url)
         return wr_fail(err, WEIR_EINVAL,
                        "%u ranks need a way to meet (\"local:PATH\", "
@@ -133,7 +47,7 @@ int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
 void wr_comm_close(struct wr_comm *c)
 {
     if (c)
-        c->ops->close(c);
+        wr_star_close(c);
 }
 
 /* --- calls --- */
@@ -149,7 +63,7 @@ static int for_good(struct wr_comm *c, const weir_err *why, weir_err *err)
 {
     c->failed = true;
     c->failure = *why;
-    c->ops->give_up(c, &c->failure);
+    wr_star_give_up(c, &c->failure);
     return again(c, err);
 }
 
@@ -173,7 +87,7 @@ int wr_comm_gather(struct wr_comm *c, const void *bytes, size_t len,
         return again(c, err);
     r = check_len(len, &e);
     if (r == 0)
-        r = c->ops->gather(c, bytes, len, &parts, &e);
+        r = wr_star_gather(c, bytes, len, &parts, &e);
     if (r < 0)
         return for_good(c, &e, err);
     *ret = parts;
@@ -191,7 +105,7 @@ int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
     if (c->rank == 0)
         r = check_len(len, &e);
     if (r == 0)
-        r = c->ops->broadcast(c, bytes, len, ret, ret_len, &e);
+        r = wr_star_broadcast(c, bytes, len, ret, ret_len, &e);
     return r < 0 ? for_good(c, &e, err) : 0;
 }
 
@@ -201,7 +115,7 @@ int wr_comm_alive(struct wr_comm *c, weir_err *err)
 
     if (c->failed)
         return again(c, err);
-    return c->ops->alive(c, &e) < 0 ? for_good(c, &e, err) : 0;
+    return wr_star_alive(c, &e) < 0 ? for_good(c, &e, err) : 0;
 }
 
 void wr_comm_give_up(struct wr_comm *c, const weir_err *why)
@@ -217,20 +131,23 @@ int wr_comm_max(struct wr_comm *c, const bool *in, uint64_t value,
 
     if (c->failed)
         return again(c, err);
-    return c->ops->max(c, in, value, ret, &e) < 0 ? for_good(c, &e, err) : 0;
+    return wr_star_max(c, in, value, ret, &e) < 0 ? for_good(c, &e, err) : 0;
 }
 
 int wr_comm_share(struct wr_comm *c, void *buf, size_t len, uint32_t root,
                   weir_err *err)
 {
     weir_err e;
+    int r;
 
     if (c->failed)
         return again(c, err);
     if (root >= c->world)
         return wr_fail(err, WEIR_EINVAL, "there is no rank %u of %u ranks",
                        root, c->world);
-    return c->ops->share(c, buf, len, root, &e) < 0 ? for_good(c, &e, err) : 0;
+    r = c->ops->share ? c->ops->share(c, buf, len, root, &e)
+                      : wr_star_share(c, buf, len, root, &e);
+    return r < 0 ? for_good(c, &e, err) : 0;
 }
 
 int wr_comm_read_all(struct wr_comm *c, const struct wr_comm_read *what,

@@ -29,9 +29,10 @@ struct wr_comm_part {
     size_t len;
 };
 
-/* First member of every backend's comm. */
+/* The beginning of a star (star.h). */
 struct wr_comm {
     const struct wr_comm_ops *ops;
+    const void *module; /* borrowed: of the backend */
     uint32_t rank, world;
     uint64_t timeout_ms;
     bool failed; /* for good */
@@ -49,32 +50,11 @@ struct wr_comm_read {
 struct wr_comm_ops {
     const char *name; /* the URL's scheme */
     const char *help; /* one line */
-    /* required: meets the others. */
+    /* meets the others. */
     int (*open)(const char *rest, const struct wr_comm_config *cfg,
                 struct wr_comm **ret, weir_err *err);
-    /* required; does not wait for the others. */
-    void (*close)(struct wr_comm *c);
-    /* required: each rank gives `len` bytes (may differ, may be 0); rank 0 gets
-     * all of them, by rank. *ret is fresh memory of rank 0 (one free() for the
-     * array and the bytes), NULL elsewhere. Others than rank 0 return when
-     * their bytes are on the way. */
-    int (*gather)(struct wr_comm *c, const void *bytes, size_t len,
-                  struct wr_comm_part **ret, weir_err *err);
-    /* required: rank 0's bytes to all; *ret is fresh memory (free()) on every
-     * rank, NUL behind its end. */
-    int (*broadcast)(struct wr_comm *c, const void *bytes, size_t len,
-                     char **ret, size_t *ret_len, weir_err *err);
-    /* required: 0, or that a rank which this one is connected with has gone;
-     * nothing is sent, taken in or waited for. */
-    int (*alive)(struct wr_comm *c, weir_err *err);
-    /* required: after a failure, of which it tells the others as far as that
-     * goes without waiting, so that they need not wait for the timeout. */
-    void (*give_up)(struct wr_comm *c, const weir_err *why);
-    /* required: the largest value of the ranks that `in` marks (one bool for
-     * each rank; NULL: all), which are the ones that call it. Rank 0 is one. */
-    int (*max)(struct wr_comm *c, const bool *in, uint64_t value, uint64_t *ret,
-               weir_err *err);
-    /* required: `len` bytes of `root` into the `buf` of all others. */
+    /* optional: `len` bytes of `root` into the `buf` of all others; NULL: over
+     * the wires. */
     int (*share)(struct wr_comm *c, void *buf, size_t len, uint32_t root,
                  weir_err *err);
     /* optional: reads a file together. 1: that failed, and the comm is still
@@ -91,8 +71,14 @@ int wr_comm_open(const struct wr_comm_config *cfg, struct wr_comm **ret,
                  weir_err *err);
 void wr_comm_close(struct wr_comm *c); /* takes NULL */
 
+/* Each rank gives `len` bytes (may differ, may be 0); rank 0 gets all of them, by
+ * rank. *ret is fresh memory of rank 0 (one free() for the array and the bytes),
+ * NULL elsewhere. Others than rank 0 return when their bytes are on the way. */
 int wr_comm_gather(struct wr_comm *c, const void *bytes, size_t len,
                    struct wr_comm_part **ret, weir_err *err);
+
+/* Rank 0's bytes to all; *ret is fresh memory (free()) on every rank, NUL behind
+ * its end. */
 int wr_comm_broadcast(struct wr_comm *c, const void *bytes, size_t len,
                       char **ret, size_t *ret_len, weir_err *err);
 /* For who waits for something else than a call: fails when a rank has died (for
@@ -111,7 +97,7 @@ int wr_comm_min(struct wr_comm *c, uint64_t value, uint64_t *ret,
                 weir_err *err);
 
 /* The largest of the values of the ranks that `in` marks, on each of them; see
- * wr_comm_ops.max. wr_barrier_max does this faster. */
+ * wr_star_max. wr_barrier_max does this faster. */
 int wr_comm_max(struct wr_comm *c, const bool *in, uint64_t value,
                 uint64_t *ret, weir_err *err);
 
@@ -131,10 +117,6 @@ int wr_comm_read_all(struct wr_comm *c, const struct wr_comm_read *what,
 /* Something else than a call failed, for good: the others are told why, and all
  * calls fail with it from now on. */
 void wr_comm_give_up(struct wr_comm *c, const weir_err *why);
-
-/* For backends: the bytes and a NUL into `to` (NULL: nothing), which is
- * returned. */
-char *wr_comm_copy(void *to, const void *bytes, size_t len);
 
 extern const struct wr_comm_ops wr_comm_local;
 extern const struct wr_comm_ops wr_comm_tcp;

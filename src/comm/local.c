@@ -112,11 +112,4 @@ const struct wr_comm_ops wr_comm_local = {
     .name = "local",
     .help = "processes of one machine, which meet at a Unix socket",
     .open = local_open,
-    .close = wr_star_close,
-    .gather = wr_star_gather,
-    .broadcast = wr_star_broadcast,
-    .alive = wr_star_alive,
-    .give_up = wr_star_give_up,
-    .max = wr_star_max,
-    .share = wr_star_share,
 };

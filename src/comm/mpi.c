@@ -36,12 +36,6 @@ struct invitation {
     char path[PATH_CAP]; /* empty: rank 0 failed */
 };
 
-struct mpi_comm {
-    struct wr_comm base;
-    const struct wr_mpi_module *module;
-    struct wr_comm *star; /* owned */
-};
-
 /* --- which MPI --- */
 
 /* What the URL says, else the MPI that is there, else the launcher's. */
@@ -187,8 +181,9 @@ static int check_invitation(const struct invitation *v, const char *channel,
 }
 
 /* The ranks' connections, made with what MPI carried. */
-static int connect_ranks(struct mpi_comm *c, const struct wr_comm_config *cfg,
-                         const char *channel, weir_err *err)
+static int connect_ranks(const struct wr_mpi_module *module,
+                         const struct wr_comm_config *cfg, const char *channel,
+                         struct wr_comm **ret, weir_err *err)
 {
     struct wr_mpi_patience patience = {.timeout_ms = cfg->timeout_ms};
     struct wr_meet m = {.ops = &wr_meet_tcp};
@@ -200,7 +195,7 @@ static int connect_ranks(struct mpi_comm *c, const struct wr_comm_config *cfg,
     snprintf(v.channel, sizeof(v.channel), "%s", channel);
     if (cfg->rank == 0)
         own = invite(cfg, &v, &m.listener, &mine);
-    r = wr_mpi_run(c->module->share, &args, &patience, err);
+    r = wr_mpi_run(module->share, &args, &patience, err);
     if (r == 0 && own < 0)
         r = wr_fail_as(err, own, &mine);
     if (r == 0)
@@ -212,108 +207,65 @@ static int connect_ranks(struct mpi_comm *c, const struct wr_comm_config *cfg,
     }
     m.path = v.path;
     m.token = v.token;
-    return wr_star_open(&wr_comm_mpi, cfg, &m, &c->star, err);
+    r = wr_star_open(&wr_comm_mpi, cfg, &m, ret, err);
+    if (r == 0)
+        (*ret)->module = module;
+    return r;
 }
 
 static int mpi_open(const char *rest, const struct wr_comm_config *cfg,
                     struct wr_comm **ret, weir_err *err)
 {
-    struct mpi_comm *c = calloc(1, sizeof(*c));
+    const struct wr_mpi_module *module;
     struct wr_mpi_args started;
     const char *channel;
     char name[32];
-    int r = c ? wr_star_channel(cfg, &channel, err)
-              : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    int r = wr_star_channel(cfg, &channel, err);
 
     if (r == 0)
         r = choose(rest, name, sizeof(name), err);
     if (r == 0)
         r = check_srun(name, err);
     if (r == 0)
-        r = wr_mpi_load(name, &c->module, err);
+        r = wr_mpi_load(name, &module, err);
     if (r == 0)
-        r = wr_mpi_start(c->module, cfg->timeout_ms, &started, err);
+        r = wr_mpi_start(module, cfg->timeout_ms, &started, err);
     if (r == 0)
-        r = check_world(c->module, &started, cfg, err);
+        r = check_world(module, &started, cfg, err);
     if (r == 0)
-        r = connect_ranks(c, cfg, channel, err);
-    if (r < 0) {
-        free(c);
-        return r;
-    }
-    c->base = *c->star;
-    *ret = &c->base;
-    return 0;
+        r = connect_ranks(module, cfg, channel, ret, err);
+    return r;
 }
 
 /* --- calls --- */
-
-static struct wr_comm *star_of(struct wr_comm *c)
-{
-    return ((struct mpi_comm *)c)->star;
-}
-
-static void mpi_close(struct wr_comm *c)
-{
-    wr_star_close(star_of(c));
-    free(c);
-}
-
-static int mpi_gather(struct wr_comm *c, const void *bytes, size_t len,
-                      struct wr_comm_part **ret, weir_err *err)
-{
-    return wr_star_gather(star_of(c), bytes, len, ret, err);
-}
-
-static int mpi_broadcast(struct wr_comm *c, const void *bytes, size_t len,
-                         char **ret, size_t *ret_len, weir_err *err)
-{
-    return wr_star_broadcast(star_of(c), bytes, len, ret, ret_len, err);
-}
-
-static int mpi_alive(struct wr_comm *c, weir_err *err)
-{
-    return wr_star_alive(star_of(c), err);
-}
-
-static void mpi_give_up(struct wr_comm *c, const weir_err *why)
-{
-    wr_star_give_up(star_of(c), why);
-}
-
-static int mpi_max(struct wr_comm *c, const bool *in, uint64_t value,
-                   uint64_t *ret, weir_err *err)
-{
-    return wr_star_max(star_of(c), in, value, ret, err);
-}
 
 static int look(void *arg, weir_err *err)
 {
     return wr_star_alive(arg, err);
 }
 
-static int by_mpi(struct mpi_comm *c, wr_mpi_call call,
+static int by_mpi(struct wr_comm *c, wr_mpi_call call,
                   const struct wr_mpi_args *args, weir_err *err)
 {
     struct wr_mpi_patience p = {
-        .timeout_ms = c->base.timeout_ms, .look = look, .arg = c->star};
+        .timeout_ms = c->timeout_ms, .look = look, .arg = c};
 
     return wr_mpi_run(call, args, &p, err);
 }
 
-static int mpi_share(struct wr_comm *base, void *buf, size_t len, uint32_t root,
+static int mpi_share(struct wr_comm *c, void *buf, size_t len, uint32_t root,
                      weir_err *err)
 {
-    struct mpi_comm *c = (struct mpi_comm *)base;
+    const struct wr_mpi_module *module = c->module;
     struct wr_mpi_args args = {.buf = buf, .len = len, .root = (int)root};
 
-    return by_mpi(c, c->module->share, &args, err);
+    return by_mpi(c, module->share, &args, err);
 }
 
-static int mpi_read_all(struct wr_comm *base, const struct wr_comm_read *what,
+static int mpi_read_all(struct wr_comm *c, const struct wr_comm_read *what,
                         void *buf, weir_err *err)
 {
-    struct mpi_comm *c = (struct mpi_comm *)base;
+    const struct wr_mpi_module *module = c->module;
     struct wr_mpi_args args = {.buf = buf,
                                .len = what->len,
                                .offset = what->offset,
@@ -324,19 +276,13 @@ static int mpi_read_all(struct wr_comm *base, const struct wr_comm_read *what,
         return wr_fail(err, WEIR_EINVAL, "'%s': cannot be read by MPI-IO",
                        what->path);
     snprintf(args.path, sizeof(args.path), "%s", what->path);
-    return by_mpi(c, c->module->read, &args, err);
+    return by_mpi(c, module->read, &args, err);
 }
 
 const struct wr_comm_ops wr_comm_mpi = {
     .name = "mpi",
     .help = "processes that mpirun, mpiexec or srun started (Open MPI, MPICH)",
     .open = mpi_open,
-    .close = mpi_close,
-    .gather = mpi_gather,
-    .broadcast = mpi_broadcast,
-    .alive = mpi_alive,
-    .give_up = mpi_give_up,
-    .max = mpi_max,
     .share = mpi_share,
     .read_all = mpi_read_all,
 };

@@ -242,8 +242,7 @@ static int mpi_finish(struct wr_mpi_args *a, weir_err *err)
 extern const struct wr_mpi_module wr_mpi;
 
 __attribute__((visibility("default"))) const struct wr_mpi_module wr_mpi = {
-    .version = WEIR_VERSION,
-    .args_bytes = sizeof(struct wr_mpi_args),
+    .made = {WEIR_VERSION, sizeof(struct wr_mpi_args)},
     .name = WR_MPI_NAME,
     .start = mpi_start,
     .share = mpi_share,

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/module.h"
 #include "weir/error.h"
 #include "weir/weir.h"
 
@@ -36,9 +37,8 @@ struct wr_mpi_args {
 };
 
 struct wr_mpi_module {
-    int version;       /* WEIR_VERSION */
-    size_t args_bytes; /* of struct wr_mpi_args */
-    const char *name;  /* "Open MPI" */
+    struct wr_module_made made; /* of struct wr_mpi_args */
+    const char *name;           /* "Open MPI" */
     /* Initializes MPI, unless the program has done so. */
     int (*start)(struct wr_mpi_args *a, weir_err *err);
     /* The bytes at `buf` of `root` to all. */

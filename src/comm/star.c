@@ -1,4 +1,4 @@
-/* star.c - what backends have in common whose ranks are connected with rank 0.
+/* star.c - ranks that are connected with rank 0, as those of all backends are.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "comm/star.h"
 
@@ -18,7 +18,8 @@ struct star {
     uint64_t calls;  /* so far; the same on all ranks */
     uint64_t maxima; /* calls that not all ranks took part in */
     size_t count;    /* of wires: world - 1 on rank 0, else 1 */
-    struct wr_wire wires[];
+    struct wr_wire
+        wires[]; /* at least one, which is unused in a world of one */
 };
 
 void wr_star_close(struct wr_comm *base)
@@ -61,7 +62,7 @@ static int star_new(const struct wr_comm_ops *ops,
     if (cfg->world > MAX_WORLD)
         return wr_fail(err, WEIR_ELIMIT, "%u ranks: %u at most", cfg->world,
                        MAX_WORLD);
-    c = calloc(1, sizeof(*c) + count * sizeof(c->wires[0]));
+    c = calloc(1, sizeof(*c) + WR_MAX(count, 1u) * sizeof(c->wires[0]));
     if (!c)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     c->base = (struct wr_comm){.ops = ops,
@@ -73,6 +74,19 @@ static int star_new(const struct wr_comm_ops *ops,
         c->wires[k].fd = -1;
     *ret = c;
     return 0;
+}
+
+int wr_star_alone(struct wr_comm **ret, weir_err *err)
+{
+    static const struct wr_comm_ops alone = {.name = "alone",
+                                             .help = "one process"};
+    const struct wr_comm_config cfg = {.world = 1};
+    struct star *c = NULL;
+    int r = star_new(&alone, &cfg, &c, err);
+
+    if (r == 0)
+        *ret = &c->base;
+    return r;
 }
 
 int wr_star_open(const struct wr_comm_ops *ops,
@@ -107,6 +121,16 @@ int wr_star_open(const struct wr_comm_ops *ops,
 
 /* --- parts and broadcasts --- */
 
+/* The bytes and a NUL into `to` (NULL: nothing), which is returned. */
+static char *copy_bytes(void *to, const void *bytes, size_t len)
+{
+    if (to && len)
+        memcpy(to, bytes, len);
+    if (to)
+        ((char *)to)[len] = '\0';
+    return to;
+}
+
 /* All that came in, in one piece of memory, this rank's own first. */
 static int join_parts(struct star *c, const struct wr_comm_part *own,
                       struct wr_comm_part **ret, weir_err *err)
@@ -122,7 +146,7 @@ static int join_parts(struct star *c, const struct wr_comm_part *own,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     at = (char *)(parts + c->base.world);
     parts[0] = (struct wr_comm_part){.bytes = at, .len = own->len};
-    at = wr_comm_copy(at, own->bytes, own->len) + own->len + 1;
+    at = copy_bytes(at, own->bytes, own->len) + own->len + 1;
     for (size_t k = 0; k < c->count; k++) {
         size_t len;
         char *body = wr_wire_take(&c->wires[k], &len);
@@ -171,7 +195,7 @@ int wr_star_broadcast(struct wr_comm *base, const void *bytes, size_t len,
     int r;
 
     if (base->rank == 0) {
-        copy = wr_comm_copy(malloc(len + 1), bytes, len);
+        copy = copy_bytes(malloc(len + 1), bytes, len);
         if (!copy)
             return wr_fail(err, WEIR_ENOMEM, "out of memory");
     }

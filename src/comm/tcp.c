@@ -48,11 +48,4 @@ const struct wr_comm_ops wr_comm_tcp = {
     .name = "tcp",
     .help = "processes of several machines, which meet at a TCP port of rank 0",
     .open = tcp_open,
-    .close = wr_star_close,
-    .gather = wr_star_gather,
-    .broadcast = wr_star_broadcast,
-    .alive = wr_star_alive,
-    .give_up = wr_star_give_up,
-    .max = wr_star_max,
-    .share = wr_star_share,
 };

@@ -49,7 +49,7 @@ struct wr_convert_run {
 };
 
 struct wr_convert_kind {
-    const char *name; /* NULL: that of a writer (wr_convert_plan.to_...) */
+    const char *name; /* NULL: that of a writer (wr_convert_plan.writer) */
     const char *ext;  /* of a shard's file; NULL: a file for each sample, or
                          the writer's */
     bool tensors;     /* the first picture or tensor, and labels */
@@ -87,12 +87,11 @@ struct wr_convert_kind {
                weir_err *err);
 };
 
-/* The registry: the kind called so, or that of a writer of arrays or of fields;
- * NULL if unknown. */
+/* The registry: the kind called so, or that of a writer; NULL if unknown. */
 const struct wr_convert_kind *wr_convert_kind_find(const char *name);
 
-extern const struct wr_convert_kind wr_convert_tfrecord;
-extern const struct wr_convert_kind wr_convert_tar;
+extern const struct wr_convert_kind wr_convert_records;
+extern const struct wr_convert_kind wr_convert_archives;
 extern const struct wr_convert_kind wr_convert_jpeg;
 extern const struct wr_convert_kind wr_convert_tensor;
 extern const struct wr_convert_kind wr_convert_npy;

@@ -257,9 +257,9 @@ static int find_kind(struct wr_convert_plan *p, weir_err *err)
     if (p->kind == &wr_convert_arrays) {
         p->to_arrays = wr_array_writer_find(p->cfg->to);
         p->ext = p->to_arrays->ext;
-    } else if (p->kind == &wr_convert_rows) {
-        p->to_rows = wr_writer_find(p->cfg->to);
-        p->ext = p->to_rows->ext;
+    } else if (!p->kind->name) {
+        p->writer = wr_writer_find(p->cfg->to);
+        p->ext = p->writer->ext;
     }
     return 0;
 }

@@ -28,7 +28,7 @@ struct wr_convert_plan {
     uint64_t shards;
     weir_pipeline_config feed;                   /* how they are read */
     const struct wr_array_writer_ops *to_arrays; /* borrowed, static; or NULL */
-    const struct wr_writer_ops *to_rows;         /* the same */
+    const struct wr_writer_ops *writer;          /* the same */
     const char *ext;    /* of a shard's file; NULL: a file for each sample */
     weir_field *fields; /* owned: as they are delivered; of kinds with fields */
     uint32_t field_count;

@@ -120,8 +120,8 @@ static int rows_check(const struct wr_convert_plan *p, weir_err *err)
 static int rows_open(const struct wr_convert_plan *p,
                      struct wr_convert_shard *s, weir_err *err)
 {
-    return p->to_rows->begin
-               ? p->to_rows->begin(&s->ahead, p->fields, p->field_count, err)
+    return p->writer->begin
+               ? p->writer->begin(&s->ahead, p->fields, p->field_count, err)
                : 0;
 }
 
@@ -145,7 +145,7 @@ static int rows_put(const struct wr_convert_plan *p, struct wr_stage *st,
         for (uint32_t k = 0; k < p->field_count; k++)
             values[k] = slice(run->batch, k, slot);
         wr_convert_key(p, &sample, key);
-        r = p->to_rows->add(&s->ahead, &w, err);
+        r = p->writer->add(&s->ahead, &w, err);
         if (r == 0)
             r = wr_shardfile_flush(st, s, WR_SHARDFILE_AHEAD, err);
     }
@@ -155,7 +155,7 @@ static int rows_put(const struct wr_convert_plan *p, struct wr_stage *st,
 static int rows_finish(const struct wr_convert_plan *p, struct wr_stage *st,
                        struct wr_convert_shard *s, weir_err *err)
 {
-    int r = p->to_rows->finish ? p->to_rows->finish(&s->ahead, err) : 0;
+    int r = p->writer->finish ? p->writer->finish(&s->ahead, err) : 0;
 
     return r < 0 ? r : wr_shardfile_finish(p, st, s, err);
 }

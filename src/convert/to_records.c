@@ -1,4 +1,4 @@
-/* to_records.c - pictures into shards of records: TFRecord and tar.
+/* to_records.c - pictures into shards of records, by any writer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/kind.h"
 
@@ -13,7 +13,6 @@
 
 struct state {
     const struct wr_convert_plan *plan; /* borrowed */
-    const struct wr_writer_ops *writer; /* borrowed, static */
     struct wr_shrink *shrink;           /* owned */
 };
 
@@ -42,7 +41,6 @@ static int records_state_new(const struct wr_convert_plan *p,
     if (!s)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->plan = p;
-    s->writer = wr_writer_find(p->kind->name);
     r = wr_shrink_new(&s->shrink, p->cfg, err);
     if (r < 0) {
         records_state_free(s);
@@ -57,14 +55,14 @@ static int records_state_new(const struct wr_convert_plan *p,
 static const char *written_key(const struct wr_convert_plan *p, uint32_t label,
                                const char *key, char buf[WR_CONVERT_KEY_MAX])
 {
-    if (p->kind != &wr_convert_tar || label != WEIR_NO_LABEL)
+    if (!p->kind->paths || label != WEIR_NO_LABEL)
         return key;
     wr_convert_flat_key(key, buf);
     return buf;
 }
 
-static void tar_unique(const struct wr_convert_plan *p, uint32_t label,
-                       const char *key, char buf[WR_CONVERT_KEY_MAX])
+static void archive_unique(const struct wr_convert_plan *p, uint32_t label,
+                           const char *key, char buf[WR_CONVERT_KEY_MAX])
 {
     if (written_key(p, label, key, buf) == key)
         strcpy(buf, key);
@@ -81,7 +79,7 @@ static int records_add(void *state, struct wr_convert_item *it,
 
     if (r < 0)
         return r;
-    r = s->writer->add(
+    r = s->plan->writer->add(
         &to->out,
         &(struct wr_write_sample){
             .bytes = pic.bytes,
@@ -99,7 +97,7 @@ static int records_add(void *state, struct wr_convert_item *it,
 static int records_finish(const struct wr_convert_plan *p, struct wr_stage *st,
                           struct wr_convert_shard *s, weir_err *err)
 {
-    const struct wr_writer_ops *writer = wr_writer_find(p->kind->name);
+    const struct wr_writer_ops *writer = p->writer;
     struct wr_bytes tail = {0};
     int r = writer->finish ? writer->finish(&tail, err) : 0;
 
@@ -114,16 +112,12 @@ static int records_finish(const struct wr_convert_plan *p, struct wr_stage *st,
     .state_free = records_state_free, .add = records_add,                      \
     .finish = records_finish
 
-const struct wr_convert_kind wr_convert_tfrecord = {
-    .name = "tfrecord",
-    .ext = ".tfrecord",
+const struct wr_convert_kind wr_convert_records = {
     RECORDS,
 };
 
-const struct wr_convert_kind wr_convert_tar = {
-    .name = "tar",
-    .ext = ".tar",
+const struct wr_convert_kind wr_convert_archives = {
     .paths = true,
-    .unique = tar_unique,
+    .unique = archive_unique,
     RECORDS,
 };

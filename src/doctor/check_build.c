@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "codec/filters.h"
@@ -197,27 +197,25 @@ void wr_check_hdf5(const struct wr_doctor *d, struct wr_finding *f)
 static int try_mpi(const char *name, weir_err *ret)
 {
     const struct wr_mpi_module *m;
-    int pipes[2], status = -1;
-    pid_t pid;
+    struct wr_child c;
+    int r = wr_child_start(&c, /* packets= */ false, NULL);
 
-    ret->code = WEIR_EIO;
-    snprintf(ret->msg, sizeof(ret->msg), "cannot be tried");
-    if (pipe2(pipes, O_CLOEXEC) < 0)
-        return WEIR_EIO;
-    pid = fork();
-    if (pid == 0) {
+    if (r == 0) {
         weir_err e = {0};
 
         if (wr_mpi_load(name, &m, &e) == 0)
             e.code = 0;
-        _exit(write(pipes[1], &e, sizeof(e)) == (ssize_t)sizeof(e) ? 0 : 1);
+        _exit(write(c.out, &e, sizeof(e)) == (ssize_t)sizeof(e) ? 0 : 1);
     }
-    close(pipes[1]);
-    if (pid > 0 && read(pipes[0], ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
+    ret->code = WEIR_EIO;
+    snprintf(ret->msg, sizeof(ret->msg), "cannot be tried");
+    if (r < 0)
+        return r;
+    close(c.out); /* its end is seen */
+    if (read(c.in, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
         ret->code = WEIR_EIO;
-    close(pipes[0]);
-    if (pid > 0)
-        waitpid(pid, &status, 0);
+    close(c.in);
+    wr_child_reap(c.pid);
     return ret->code;
 }
 

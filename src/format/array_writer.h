@@ -33,7 +33,6 @@ struct wr_array_out; /* a file that is written; of one thread at a time */
 
 struct wr_array_writer_ops {
     const char *name; /* "npz" */
-    const char *help; /* one line */
     const char *ext;  /* ".npz" */
     bool single;      /* it has room for one field, not for a label beside it */
     bool packs;       /* it can deflate */
@@ -57,13 +56,6 @@ struct wr_array_writer_ops {
     void (*free)(struct wr_array_out *w); /* required; takes NULL */
 };
 
-/* X(name, help): every writer, as the table wr_array_writer_<name>. One line per
- * format: the commands take their choices from here. */
-#define WR_ARRAY_WRITER_MAP(X)                                                 \
-    X(npz, "NumPy's archives, an array for each field")                        \
-    X(hdf5, "HDF5 files, a dataset for each field")                            \
-    X(indexed_binary, "DLIO's indexed binary files: one field, no labels")
-
 /* Where the files beside a file go. */
 struct wr_side_sink {
     const char *path; /* of the complete file */
@@ -82,9 +74,8 @@ int wr_array_writer_sides(const struct wr_array_writer_ops *ops,
 const struct wr_array_writer_ops *wr_array_writer_at(unsigned k);
 const struct wr_array_writer_ops *wr_array_writer_find(const char *name);
 
-#define WR_ARRAY_WRITER_DECLARE(name, help)                                    \
+#define ARRAY_WRITER(name, help)                                               \
     extern const struct wr_array_writer_ops wr_array_writer_##name;
-WR_ARRAY_WRITER_MAP(WR_ARRAY_WRITER_DECLARE)
-#undef WR_ARRAY_WRITER_DECLARE
+#include "format/formats.def"
 
 #endif

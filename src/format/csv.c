@@ -13,7 +13,6 @@
 #include "format/text_scan.h"
 
 #define PROBE_BYTES 65536u
-#define MAX_NAME    4096
 
 /* What the scans of all files share. */
 struct csv_files {
@@ -29,24 +28,10 @@ static bool is_csv_name(const char *name)
     return wr_name_has_ext(name, ".csv .tsv .csv.gz .tsv.gz");
 }
 
-static int csv_probe(struct wr_store *st, const char *leaf)
+/* Rows of samples, not a list of files. */
+static int check_rows(struct wr_store *st, const char *path)
 {
-    char name[MAX_NAME];
-    int r = 1;
-
-    if (!leaf)
-        r = wr_shards_peek(st, is_csv_name, name, sizeof(name));
-    else if (!is_csv_name(leaf))
-        r = 0;
-    if (r <= 0)
-        return r;
-    r = wr_csv_looks_like_data(st, leaf ? leaf : name);
-    if (leaf && r >= 0)
-        return r ? 85 : 5; /* a list of files is more likely */
-    if (r <= 0)
-        return r;
-    r = wr_text_beside_folders(st);
-    return r < 0 ? r : r ? 40 : 75;
+    return is_csv_name(path) ? wr_csv_looks_like_data(st, path) : 0;
 }
 
 /* --- rows --- */
@@ -198,7 +183,7 @@ static int add_fields(struct wr_index_job *job, struct wr_text_files *text,
 
 static int csv_index(struct wr_index_job *job, weir_err *err)
 {
-    struct csv_files f = {.text = {.is_name = is_csv_name,
+    struct csv_files f = {.text = {.names = &wr_format_csv.files,
                                    .fields = add_fields,
                                    .scan = scan_file}};
     int r = wr_text_index(job, &f.text, err);
@@ -211,7 +196,11 @@ const struct wr_format_ops wr_format_csv = {
     .name = "csv",
     .help = "CSV and TSV files whose rows are samples, plain or gzip",
     .takes_fragment = true,
-    .probe = csv_probe,
+    .files = {.is_name = is_csv_name,
+              .check = check_rows,
+              .checked = 85,
+              .folder = 75,
+              .tree = 40},
     .index = csv_index,
     .unpack = wr_csv_unpack,
 };

@@ -8,7 +8,6 @@
 #ifndef WR_FORMAT_CSV_H
 #define WR_FORMAT_CSV_H
 
-#include "format/csv_row.h"
 #include "format/format.h"
 
 #define WR_CSV_MAX_COLUMNS (1u << 24)
@@ -52,5 +51,50 @@ int wr_csv_unpack(const struct wr_index *ix, unsigned column,
 
 /* The beginning of a text without its byte order mark. */
 size_t wr_csv_skip_mark(const char *text, size_t len);
+
+/* --- rows --- */
+
+/* The newline that ends the row at `at`, or `end` if there is none; NULL: a
+ * quote is open at `end`. */
+const char *wr_csv_row_end(const char *at, const char *end, char separator);
+
+/* Behind the closing quote of the field that opens at p; NULL: none. */
+const char *wr_csv_quoted_end(const char *p, const char *end);
+
+/* What is left of a row. */
+struct wr_csv_row {
+    const char *at, *end; /* borrowed; without the newline and a CR there */
+    char separator;
+    bool open;       /* another field begins at `at` */
+    unsigned column; /* its number, from 1 */
+};
+
+static inline struct wr_csv_row wr_csv_row(const char *at, const char *end,
+                                           char separator)
+{
+    return (struct wr_csv_row){at, end, separator, true, 1};
+}
+
+struct wr_csv_field {
+    const char *at; /* borrowed: what stands between quotes, if there are any */
+    size_t len;
+    bool quoted, doubled; /* doubled quotes are in it */
+    const char *bad;      /* static: what is wrong with it, or NULL */
+};
+
+/* Takes the next field; false: the row has no more. */
+bool wr_csv_row_field(struct wr_csv_row *row, struct wr_csv_field *ret);
+
+/* Passes over `count` fields; false: there are fewer. */
+bool wr_csv_row_skip(struct wr_csv_row *row, unsigned count);
+
+/* Without blanks around it. */
+void wr_csv_field_trim(struct wr_csv_field *f);
+
+/* Nothing, or "NA". */
+bool wr_csv_field_is_missing(const struct wr_csv_field *f);
+
+/* The bytes of the field into buf (f->len are enough), quotes undoubled. */
+size_t wr_csv_field_copy(const struct wr_csv_field *f, char *buf);
 
 #endif

@@ -111,7 +111,6 @@ static int csv_add(struct wr_bytes *to, const struct wr_write_sample *s,
 
 const struct wr_writer_ops wr_writer_csv = {
     .name = "csv",
-    .help = "CSV files with a header, a row per sample",
     .ext = ".csv",
     .fields = true,
     .begin = csv_begin,

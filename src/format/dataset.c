@@ -10,13 +10,12 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "format/foreign.h"
+#include "format/files.h"
 #include "format/format.h"
 #include "format/fragment.h"
-#include "format/ignored.h"
+#include "format/listing.h"
 #include "format/index_cache.h"
 #include "format/remarks.h"
-#include "format/shards.h"
 
 #define MAX_PATH 4096
 
@@ -97,11 +96,13 @@ static int open_root(weir_dataset *ds, const weir_dataset_config *cfg,
  * can be told. */
 static void foreign_text(const weir_dataset *ds, char *buf, size_t cap)
 {
+    static const struct wr_format_files ignored = {
+        .is_name = wr_ignored_counts};
     char path[MAX_PATH], shown[MAX_PATH];
     const char *name;
     int lack;
 
-    if (wr_shards_peek(ds->store, wr_ignored_counts, path, sizeof(path)) <= 0)
+    if (wr_files_peek(&ignored, ds->store, path, sizeof(path)) <= 0)
         return;
     name = wr_foreign_name(ds->store, path, &lack);
     if (name)
@@ -117,7 +118,7 @@ static void other_text(const weir_dataset *ds, char *buf, size_t cap)
     int best_score = 0;
 
     for (unsigned k = 0; (f = wr_format_at(k)); k++) {
-        int score = f != ds->format ? f->probe(ds->store, NULL) : 0;
+        int score = f != ds->format ? wr_format_probe(f, ds->store, NULL) : 0;
 
         if (score > best_score) {
             best_score = score;

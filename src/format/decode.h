@@ -1,8 +1,8 @@
-/* decode.h - what comes out of a field, and the decoder that makes it.
+/* decode.h - what comes out of a field, and the decoders of its kinds.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Decoders go by the kind of the field, whatever format it comes from:
- * pictures.c, tensor_decode.c, and here bytes and scalars. */
+ * pictures, tensors, and bytes and scalars as they lie. */
 #ifndef WR_FORMAT_DECODE_H
 #define WR_FORMAT_DECODE_H
 
@@ -64,5 +64,29 @@ int wr_first_decoder(const struct wr_index *ix, const weir_pipeline_config *cfg,
  * io->bytes to those of that field. */
 int wr_first_unpack(const weir_dataset *ds, struct wr_unpack *u,
                     struct wr_sample *io, weir_err *err);
+
+/* --- stored tensors -> tensors as they were asked for --- */
+
+/* In C order and the processor's byte order, however they are stored. As the
+ * type that is stored, or another one that was asked for; u8 with channels as
+ * the last dimension are pictures: normalized to f32 or f16, and in the layout
+ * that pictures have. */
+
+/* Of a field whose dimensions do not vary. */
+int wr_tensor_shape(const struct wr_field *f, const struct wr_field_want *want,
+                    struct wr_tensor_shape *ret, weir_err *err);
+int wr_tensor_decoder_new(const struct wr_field *f,
+                          const struct wr_field_want *want,
+                          struct wr_decoder **ret, weir_err *err);
+
+/* --- the decoder of fields that are encoded pictures --- */
+
+int wr_pictures_shape(const struct wr_field_want *want,
+                      struct wr_tensor_shape *ret, weir_err *err);
+int wr_pictures_decoder_new(const struct wr_field_want *want,
+                            struct wr_decoder **ret, weir_err *err);
+
+/* Does it end as names of pictures do, of any kind that is known? */
+bool wr_is_picture_name(const char *name);
 
 #endif

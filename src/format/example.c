@@ -1,4 +1,4 @@
-/* example.c - tf.train.Example: the picture, label and key in it.
+/* example.c - tf.train.Example: its features; the picture, label and key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/example.h"
 
@@ -6,9 +6,252 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/le.h"
 #include "base/mem.h"
 #include "codec/picture.h"
-#include "format/features.h"
+
+/* --- fields of a protobuf message, read where they lie --- */
+
+/* Wire types. */
+enum { PB_VARINT = 0, PB_64 = 1, PB_LEN = 2, PB_32 = 5 };
+
+struct pb_field {
+    uint32_t number;
+    unsigned wire;
+    uint64_t value;         /* PB_VARINT */
+    struct wr_pb_span body; /* the others */
+};
+
+/* Each takes its result off the front of `s`; false: the bytes are no such
+ * thing. */
+static bool take_varint(struct wr_pb_span *s, uint64_t *ret)
+{
+    uint64_t v = 0;
+
+    if (s->len && *s->at < 0x80) { /* most are of one byte */
+        *ret = *s->at;
+        s->at++;
+        s->len--;
+        return true;
+    }
+    for (unsigned shift = 0; shift < 70 && s->len; shift += 7) {
+        uint8_t b = *s->at;
+
+        s->at++;
+        s->len--;
+        if (shift < 64)
+            v |= (uint64_t)(b & 0x7f) << shift;
+        if (!(b & 0x80)) {
+            *ret = v;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_bytes(struct wr_pb_span *s, uint64_t n, struct wr_pb_span *ret)
+{
+    if (n > s->len)
+        return false;
+    *ret = (struct wr_pb_span){s->at, (size_t)n};
+    s->at += n;
+    s->len -= (size_t)n;
+    return true;
+}
+
+static bool take_field(struct wr_pb_span *s, struct pb_field *ret)
+{
+    uint64_t tag, n;
+
+    *ret = (struct pb_field){0};
+    if (!take_varint(s, &tag) || tag >> 3 == 0 || tag >> 32)
+        return false;
+    ret->number = (uint32_t)(tag >> 3);
+    ret->wire = (unsigned)(tag & 7);
+    switch (ret->wire) {
+    case PB_VARINT:
+        return take_varint(s, &ret->value);
+    case PB_64:
+        return take_bytes(s, 8, &ret->body);
+    case PB_32:
+        return take_bytes(s, 4, &ret->body);
+    case PB_LEN:
+        return take_varint(s, &n) && take_bytes(s, n, &ret->body);
+    default:
+        return false; /* groups are long gone */
+    }
+}
+
+/* The next field `number` that has a body; others are passed over. *ret is
+ * {NULL} at the end. */
+static bool take_message(struct wr_pb_span *s, uint32_t number,
+                         struct wr_pb_span *ret)
+{
+    struct pb_field f;
+
+    while (s->len) {
+        if (!take_field(s, &f))
+            return false;
+        if (f.number == number && f.wire == PB_LEN) {
+            *ret = f.body;
+            return true;
+        }
+    }
+    *ret = (struct wr_pb_span){0};
+    return true;
+}
+
+/* --- the features of a tf.train.Example, by their names --- */
+
+/* Of a Feature; the list that comes last counts, as in protobuf. */
+static bool read_feature(struct wr_pb_span s, struct wr_feature *ret)
+{
+    struct pb_field f;
+
+    while (s.len) {
+        if (!take_field(&s, &f))
+            return false;
+        if (f.wire != PB_LEN || f.number < 1 || f.number > 3)
+            continue;
+        ret->list = f.body;
+        ret->kind = (enum wr_feature_kind)f.number;
+    }
+    return true;
+}
+
+/* One entry of the map: its key and its value, which may be missing. */
+static bool read_entry(struct wr_pb_span s, struct wr_feature *ret)
+{
+    struct wr_pb_span value = {0};
+    struct pb_field f;
+
+    *ret = (struct wr_feature){0};
+    while (s.len) {
+        if (!take_field(&s, &f))
+            return false;
+        if (f.wire == PB_LEN && f.number == 1)
+            ret->name = f.body;
+        else if (f.wire == PB_LEN && f.number == 2)
+            value = f.body;
+    }
+    return read_feature(value, ret);
+}
+
+bool wr_features_each(struct wr_pb_span example,
+                      bool (*fn)(void *arg, const struct wr_feature *f),
+                      void *arg)
+{
+    struct wr_pb_span features, entry;
+    struct wr_feature f;
+
+    for (;;) {
+        if (!take_message(&example, 1, &features))
+            return false;
+        if (!features.at)
+            return true;
+        for (;;) {
+            if (!take_message(&features, 1, &entry))
+                return false;
+            if (!entry.at)
+                break;
+            if (!read_entry(entry, &f) || !fn(arg, &f))
+                return false;
+        }
+    }
+}
+
+bool wr_features_are_sequence(struct wr_pb_span example)
+{
+    struct wr_pb_span lists;
+
+    return take_message(&example, 2, &lists) && lists.at;
+}
+
+/* The values of one field of a list: packed ones, or one. */
+static bool count_values(const struct wr_feature *f,
+                         const struct pb_field *field, uint64_t *count)
+{
+    struct wr_pb_span body = field->body;
+    uint64_t v;
+
+    if (f->kind == WR_FEATURE_BYTES)
+        *count += field->wire == PB_LEN;
+    else if (f->kind == WR_FEATURE_FLOAT && field->wire == PB_LEN)
+        *count += body.len / 4;
+    else if (f->kind == WR_FEATURE_FLOAT)
+        *count += field->wire == PB_32;
+    else if (field->wire == PB_VARINT)
+        *count += 1;
+    else if (field->wire == PB_LEN)
+        for (; body.len; ++*count)
+            if (!take_varint(&body, &v))
+                return false;
+    return f->kind != WR_FEATURE_FLOAT || field->wire != PB_LEN ||
+           body.len % 4 == 0;
+}
+
+bool wr_feature_count(const struct wr_feature *f, uint64_t *ret)
+{
+    struct wr_pb_span list = f->list;
+    struct pb_field field;
+    uint64_t count = 0;
+
+    while (list.len) {
+        if (!take_field(&list, &field) ||
+            (field.number == 1 && !count_values(f, &field, &count)))
+            return false;
+    }
+    *ret = count;
+    return true;
+}
+
+bool wr_feature_bytes(const struct wr_feature *f, struct wr_pb_span *ret)
+{
+    struct wr_pb_span list = f->list;
+
+    return take_message(&list, 1, ret);
+}
+
+static uint8_t *put_float(uint8_t *to, const uint8_t *from)
+{
+    uint32_t v = wr_le32(from);
+
+    memcpy(to, &v, sizeof(v));
+    return to + sizeof(v);
+}
+
+static uint8_t *put_int(uint8_t *to, uint64_t v)
+{
+    memcpy(to, &v, sizeof(v));
+    return to + sizeof(v);
+}
+
+void wr_feature_numbers(const struct wr_feature *f, void *to)
+{
+    struct wr_pb_span list = f->list;
+    struct pb_field field;
+    uint8_t *at = to;
+    uint64_t v;
+
+    while (list.len && take_field(&list, &field)) {
+        struct wr_pb_span *body = &field.body;
+
+        if (field.number != 1)
+            continue;
+        if (f->kind == WR_FEATURE_FLOAT)
+            for (; (field.wire == PB_LEN || field.wire == PB_32) &&
+                   body->len >= 4;
+                 body->at += 4, body->len -= 4)
+                at = put_float(at, body->at);
+        else if (field.wire == PB_VARINT)
+            at = put_int(at, field.value);
+        else if (field.wire == PB_LEN)
+            while (body->len && take_varint(body, &v))
+                at = put_int(at, v);
+    }
+}
+
+/* --- tf.train.Example: the picture, label and key in it --- */
 
 /* The first value of a feature. */
 struct first_value {
@@ -57,7 +300,7 @@ struct search {
 static bool read_first(const struct wr_feature *from, struct first_value *ret)
 {
     struct wr_pb_span list = from->list;
-    struct wr_pb_field f;
+    struct pb_field f;
 
     *ret = (struct first_value){.kind = from->kind};
     if (from->kind == WR_FEATURE_BYTES) {
@@ -66,15 +309,15 @@ static bool read_first(const struct wr_feature *from, struct first_value *ret)
         ret->has_value = ret->bytes.at != NULL;
     }
     while (from->kind == WR_FEATURE_INT && list.len) {
-        if (!wr_pb_field(&list, &f))
+        if (!take_field(&list, &f))
             return false;
         if (f.number != 1 || ret->has_value)
             continue;
-        ret->has_value = f.wire == WR_PB_VARINT ||
-                         (f.wire == WR_PB_LEN && f.body.len);
+        ret->has_value = f.wire == PB_VARINT ||
+                         (f.wire == PB_LEN && f.body.len);
         ret->number = f.value;
-        if (f.wire == WR_PB_LEN && f.body.len &&
-            !wr_pb_varint(&f.body, &ret->number))
+        if (f.wire == PB_LEN && f.body.len &&
+            !take_varint(&f.body, &ret->number))
             return false;
     }
     return true;

@@ -10,15 +10,13 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/named.h"
-#include "format/foreign.h"
+#include "format/files.h"
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
 
-/* One line per format. */
 static const struct wr_format_ops *const formats[] = {
-    &wr_format_images, &wr_format_list,     &wr_format_tensor,
-    &wr_format_tar,    &wr_format_tfrecord, &wr_format_indexed_binary,
-    &wr_format_csv,    &wr_format_json,     &wr_format_hdf5,
+#define FORMAT(name) &wr_format_##name,
+#include "format/formats.def"
 };
 
 const struct wr_format_ops *wr_format_at(unsigned k)
@@ -31,6 +29,12 @@ const struct wr_format_ops *wr_format_find(const char *name)
     return wr_named_ops(formats, WR_ARRAY_LEN(formats), name);
 }
 
+int wr_format_probe(const struct wr_format_ops *f, struct wr_store *st,
+                    const char *leaf)
+{
+    return f->probe ? f->probe(st, leaf) : wr_files_probe(&f->files, st, leaf);
+}
+
 int wr_format_choose(const struct wr_index_job *job,
                      const struct wr_format_ops **ret, weir_err *err)
 {
@@ -41,7 +45,9 @@ int wr_format_choose(const struct wr_index_job *job,
         bool fits = (!job->fragment || formats[k]->takes_fragment) &&
                     (!job->leaf || !job->cfg->columns ||
                      formats[k]->takes_root);
-        int score = fits ? formats[k]->probe(job->leaf_store, job->leaf) : 0;
+        int score = fits ? wr_format_probe(formats[k], job->leaf_store,
+                                           job->leaf)
+                         : 0;
 
         if (score < 0)
             return wr_fail(err, score, "%s", weir_strerror(score));

@@ -1,7 +1,7 @@
 /* format.h - a format is an indexer and, where samples are wrapped, unpack.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One const table and one line in format.c per format. Reading is not a
+ * One const table and one line in formats.def per format. Reading is not a
  * format's business: the pipeline reads the byte ranges that the index names
  * and hands each field's bytes to the decoder of its kind (decode.h). */
 #ifndef WR_FORMAT_FORMAT_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "codec/picture.h"
+#include "format/files.h"
 #include "format/index.h"
 #include "storage/storage.h"
 #include "weir/pipeline.h"
@@ -134,8 +135,10 @@ struct wr_format_ops {
     bool tensors;   /* samples are tensors: at most converted, never decoded */
     unsigned looks; /* so many first samples tell what the fields are, and later
                        ones may have more; 0: all do */
-    /* required: 0 (no), WR_PROBE_GUESS (any file may be one) .. 100 (surely)
-     * for this store and leaf; WEIR_E... when resources lacked to tell. */
+    struct wr_format_files files; /* which are its own */
+    /* optional, instead of `files`: 0 (no), WR_PROBE_GUESS (any file may be one)
+     * .. 100 (surely) for this store and leaf; WEIR_E... when resources lacked
+     * to tell. */
     int (*probe)(struct wr_store *st, const char *leaf);
     /* required: fills job->index. */
     int (*index)(struct wr_index_job *job, weir_err *err);
@@ -147,6 +150,10 @@ struct wr_format_ops {
     int (*unpack)(const struct wr_index *ix, unsigned column,
                   struct wr_sample *io, struct wr_unpack *out, weir_err *err);
 };
+
+/* How sure the format is that this store and leaf are its own, as above. */
+int wr_format_probe(const struct wr_format_ops *f, struct wr_store *st,
+                    const char *leaf);
 
 /* The registry: table k, NULL past the end; by name, NULL if unknown. */
 const struct wr_format_ops *wr_format_at(unsigned k);
@@ -163,14 +170,7 @@ struct weir_dataset {
     bool index_reused;      /* from a side file */
 };
 
-extern const struct wr_format_ops wr_format_hdf5;
-extern const struct wr_format_ops wr_format_images;
-extern const struct wr_format_ops wr_format_list;
-extern const struct wr_format_ops wr_format_tensor;
-extern const struct wr_format_ops wr_format_tar;
-extern const struct wr_format_ops wr_format_tfrecord;
-extern const struct wr_format_ops wr_format_indexed_binary;
-extern const struct wr_format_ops wr_format_csv;
-extern const struct wr_format_ops wr_format_json;
+#define FORMAT(name) extern const struct wr_format_ops wr_format_##name;
+#include "format/formats.def"
 
 #endif

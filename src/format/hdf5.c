@@ -12,13 +12,11 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/shown.h"
-#include "format/array_files.h"
 #include "format/array_set.h"
 #include "format/array_shape.h"
 #include "format/hdf5_choose.h"
 #include "format/hdf5_data.h"
 #include "format/intern.h"
-#include "format/shards.h"
 
 /* What all files of a data set share. */
 #define LAST_SIGNATURE ((size_t)64 << 10)
@@ -289,15 +287,10 @@ static int add_file(struct hdf5_job *all, const char *name, bool *ret_skip,
 
 /* --- files --- */
 
-static bool is_sure_name(const char *name)
-{
-    return wr_name_has_ext(name, ".h5 .hdf5 .hdf .he5");
-}
-
 /* MATLAB's files from version 7.3 on, and NetCDF-4. */
-static bool is_hdf5_name(const char *name)
+static bool is_other_name(const char *name)
 {
-    return is_sure_name(name) || wr_name_has_ext(name, ".mat .nc .nc4");
+    return wr_name_has_ext(name, ".mat .nc .nc4");
 }
 
 /* Settings that are wrong are no file's own fault. */
@@ -334,11 +327,10 @@ static int settle(struct hdf5_job *all, weir_err *err)
 static int hdf5_index(struct wr_index_job *job, weir_err *err)
 {
     struct hdf5_job all = {.job = job};
-    const struct wr_array_files files = {is_hdf5_name, add_named, &all};
     int r = settle(&all, err);
 
     if (r == 0)
-        r = wr_array_files_add(job, &files, err);
+        r = wr_files_each(job, &wr_format_hdf5.files, add_named, &all, err);
     if (r == 0)
         r = wr_array_set_finish(all.set, err);
     wr_array_set_free(all.set);
@@ -372,40 +364,18 @@ static int has_signature(struct wr_store *st, const char *name)
     return len < 0 && wr_index_fails((int)len) ? (int)len : found;
 }
 
-/* A folder of them; of names that others use, too, the first file tells. */
-static int probe_folder(struct wr_store *st)
-{
-    char name[4096];
-    int r = wr_array_files_probe(st, is_sure_name);
-
-    if (r != 0)
-        return r;
-    r = wr_array_files_probe(st, is_hdf5_name);
-    if (r > 0)
-        r = wr_shards_peek(st, is_hdf5_name, name, sizeof(name));
-    if (r > 0)
-        r = has_signature(st, name);
-    return r > 0 ? 88 : r;
-}
-
-static int hdf5_probe(struct wr_store *st, const char *leaf)
-{
-    int r;
-
-    if (!leaf)
-        return probe_folder(st);
-    if (is_sure_name(leaf))
-        return 100;
-    r = has_signature(st, leaf);
-    return r > 0 ? 60 : r;
-}
-
 const struct wr_format_ops wr_format_hdf5 = {
     .name = "hdf5",
     .help = "HDF5 files (FILE#data=/x,label=/y names datasets), or a folder of "
             "them",
     .tensors = true,
     .takes_fragment = true,
-    .probe = hdf5_probe,
+    .files = {.endings = ".h5 .hdf5 .hdf .he5",
+              .named = 100,
+              .is_name = is_other_name,
+              .check = has_signature,
+              .checked = 60,
+              .folder = 90,
+              .yields = true},
     .index = hdf5_index,
 };

@@ -22,7 +22,8 @@ static struct wr_unit fill_unit(const struct wr_h5_array *a, uint64_t bytes)
     return u;
 }
 
-struct wr_unit wr_h5_unit(const struct wr_h5_data *d, uint64_t k)
+/* The unit that chunk `k` is. */
+static struct wr_unit add_h5_unit(const struct wr_h5_data *d, uint64_t k)
 {
     const struct wr_h5_array *a = d->array;
     const struct wr_h5_place *p = &d->places[k];
@@ -42,7 +43,7 @@ struct wr_unit wr_h5_unit(const struct wr_h5_data *d, uint64_t k)
 static int read_chunk(const struct wr_h5_data *d, struct wr_object *o,
                       uint64_t k, uint8_t *out, weir_err *err)
 {
-    const struct wr_unit u = wr_h5_unit(d, k);
+    const struct wr_unit u = add_h5_unit(d, k);
     const struct wr_packing packing = wr_unit_packing(&u);
     uint8_t *stored;
     int r;
@@ -148,7 +149,7 @@ static int add_chunked(const struct wr_h5_data *d, struct wr_index *ix,
     int r = 0;
 
     for (uint64_t k = 0; k < a->chunks && r == 0; k++) {
-        const struct wr_unit u = wr_h5_unit(d, k);
+        const struct wr_unit u = add_h5_unit(d, k);
         int64_t number = wr_index_add_unit(ix, &u, err);
 
         r = number < 0 ? (int)number : 0;

@@ -12,9 +12,6 @@ struct wr_h5_data {
     struct wr_h5_place *places; /* owned: of its chunks; NULL: not chunked */
 };
 
-/* The unit that chunk `k` is. */
-struct wr_unit wr_h5_unit(const struct wr_h5_data *d, uint64_t k);
-
 /* All elements of a dataset of one dimension, as they are stored, in fresh
  * memory. */
 int wr_h5_values(const struct wr_h5_data *d, struct wr_object *o, void **ret,

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/shown.h"
 #include "format/array_writer.h"
-#include "format/chunk_write.h"
+#include "format/chunks.h"
 #include "format/hdf5_helper.h"
 #include "format/schema.h"
 
@@ -400,7 +400,6 @@ static int hdf5_finish(struct wr_array_out *out, uint64_t *ret_size,
 
 const struct wr_array_writer_ops wr_array_writer_hdf5 = {
     .name = "hdf5",
-    .help = "HDF5, a dataset for each field",
     .ext = ".h5",
     .chunks = true,
     .open = hdf5_open,

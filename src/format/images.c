@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "format/format.h"
-#include "format/listing_ahead.h"
-#include "format/pictures.h"
+#include "format/listing.h"
+#include "format/decode.h"
 
 #define MAX_PATH 4096 /* bytes of a path below the root */
 

@@ -14,7 +14,7 @@
 #ifndef WR_FORMAT_INDEX_PRIVATE_H
 #define WR_FORMAT_INDEX_PRIVATE_H
 
-#include "format/ignored.h"
+#include "format/listing.h"
 #include "format/index.h"
 #include "format/intern.h"
 
@@ -131,9 +131,6 @@ wr_index_find_segment(const struct wr_index *ix, unsigned column, uint64_t i);
 /* Bytes that parts of `object` may lie in: the unit's, or the object's. */
 uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
                         uint64_t unit);
-
-/* Room for `n` columns; new ones are empty. */
-bool wr_index_grow_columns(struct wr_index *ix, size_t n);
 
 /* Finds where each column's segments start, which are in their order; false:
  * they are not, or a column is missing. */

@@ -17,7 +17,6 @@
 #include "base/pool.h"
 #include "base/thread.h"
 #include "format/format.h"
-#include "format/shards.h"
 
 #define IDX_MAX     ((size_t)256 << 20) /* bytes of an index file */
 #define IDX_SMALL   ((uint64_t)1 << 20) /* fetched ahead */
@@ -32,15 +31,11 @@ enum { OFFSETS, SIZES, INDEXES };
 static const char *const endings[INDEXES] = {WR_INDEXED_BINARY_OFFSETS,
                                              WR_INDEXED_BINARY_SIZES};
 
-static bool is_data_name(const char *name)
-{
-    return wr_name_has_ext(name, WR_INDEXED_BINARY_EXT " .mmap_indexed_binary");
-}
-
 /* False: it does not fit. */
-static bool index_name(const char *name, unsigned which, char *buf)
+static bool index_name(const char *name, unsigned which, char *buf, size_t cap)
 {
-    return snprintf(buf, MAX_PATH, "%s%s", name, endings[which]) < MAX_PATH;
+    return which < INDEXES &&
+           snprintf(buf, cap, "%s%s", name, endings[which]) < (int)cap;
 }
 
 /* --- files that are fetched (any thread) --- */
@@ -86,7 +81,7 @@ static int fetch_index(struct wr_store *st, const char *name, struct ib_file *f,
 {
     char path[MAX_PATH];
 
-    if (!index_name(name, which, path))
+    if (!index_name(name, which, path, sizeof(path)))
         return wr_fail(err, WEIR_ELIMIT, "a path of %d bytes or more",
                        MAX_PATH);
     return wr_store_slurp(st, path, IDX_MAX, &f->index[which], &f->len[which],
@@ -100,7 +95,7 @@ static int look_at_file(struct wr_store *st, const char *name,
     int r = stat_file(st, name, &f->stat, err);
 
     for (unsigned k = 0; k < INDEXES && r == 0; k++) {
-        if (!index_name(name, k, path))
+        if (!index_name(name, k, path, sizeof(path)))
             return wr_fail(err, WEIR_ELIMIT, "a path of %d bytes or more",
                            MAX_PATH);
         r = stat_file(st, path, &f->index_stat[k], err);
@@ -287,7 +282,7 @@ static int add_stamps(struct ib_scan *s, weir_err *err)
     int r = wr_index_job_stamp(job, s->name, &s->f->stat, err);
 
     for (unsigned k = 0; k < INDEXES && r == 0; k++)
-        if (index_name(s->name, k, path))
+        if (index_name(s->name, k, path, sizeof(path)))
             r = wr_index_job_stamp(job, path, &s->f->index_stat[k], err);
     return r;
 }
@@ -389,7 +384,7 @@ static int ib_index(struct wr_index_job *job, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     ij->job = job;
     ij->l = &l;
-    r = wr_shards_list(job, is_data_name, &l, err);
+    r = wr_files_list(job, &wr_format_indexed_binary.files, &l, err);
     if (r == 0)
         r = add_files(ij, err);
     if (r == 0)
@@ -402,35 +397,30 @@ static int ib_index(struct wr_index_job *job, weir_err *err)
 /* --- is it one? --- */
 
 /* A file of any name that has both index files beside it. */
-static int probe_leaf(struct wr_store *st, const char *leaf)
+static int check_beside(struct wr_store *st, const char *leaf)
 {
     for (unsigned k = 0; k < INDEXES; k++) {
         char path[MAX_PATH];
         struct wr_stat s;
-        int r = index_name(leaf, k, path) ? st->ops->stat(st, path, &s, NULL)
-                                          : WEIR_ENOENT;
+        int r = index_name(leaf, k, path, sizeof(path))
+                    ? st->ops->stat(st, path, &s, NULL)
+                    : WEIR_ENOENT;
 
         if (r < 0 || s.kind != WR_KIND_FILE)
             return wr_index_fails(r) ? r : 0;
     }
-    return 90;
-}
-
-static int ib_probe(struct wr_store *st, const char *leaf)
-{
-    char name[MAX_PATH];
-    int r;
-
-    if (leaf)
-        return is_data_name(leaf) ? 100 : probe_leaf(st, leaf);
-    r = wr_shards_peek(st, is_data_name, name, sizeof(name));
-    return r > 0 ? 85 : r;
+    return 1;
 }
 
 const struct wr_format_ops wr_format_indexed_binary = {
     .name = "indexed_binary",
     .help = "DLIO's indexed binary files (.off.idx, .sz.idx), or a folder",
     .tensors = true,
-    .probe = ib_probe,
+    .files = {.endings = WR_INDEXED_BINARY_EXT " .mmap_indexed_binary",
+              .named = 100,
+              .check = check_beside,
+              .checked = 90,
+              .folder = 85,
+              .beside = index_name},
     .index = ib_index,
 };

@@ -139,7 +139,6 @@ static void ib_free(struct wr_array_out *out)
 
 const struct wr_array_writer_ops wr_array_writer_indexed_binary = {
     .name = "indexed_binary",
-    .help = "DLIO's indexed binary files: one field, no labels",
     .single = true,
     .ext = WR_INDEXED_BINARY_EXT,
     .open = ib_open,

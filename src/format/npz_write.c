@@ -20,7 +20,7 @@
 #include "format/array_writer.h"
 #include "format/schema.h"
 #include "format/tensorfile.h"
-#include "format/zip_write.h"
+#include "format/zip.h"
 
 #define PIECE      (256u << 10) /* bytes written at once */
 #define BLOCK_HEAD 5            /* bytes before what a stored block holds */
@@ -350,7 +350,6 @@ static int npz_finish(struct wr_array_out *w, uint64_t *ret_size, weir_err *err)
 
 const struct wr_array_writer_ops wr_array_writer_npz = {
     .name = "npz",
-    .help = "NumPy's archives, an array for each field",
     .ext = ".npz",
     .packs = true,
     .open = npz_open,

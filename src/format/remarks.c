@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "format/chunks.h"
-#include "format/ignored.h"
+#include "format/listing.h"
 
 #define SHOWN_ENDINGS 8u
 #define MAX_PARTS     8u

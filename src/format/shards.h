@@ -1,10 +1,10 @@
-/* shards.h - what formats of shards share: finding and scanning them.
+/* shards.h - what formats of shards share: scanning them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A format of shards says which names are shards and writes one function that
- * walks one shard and calls wr_shard_add for each sample. The rest is here:
+ * A format of shards says which files are shards (files.h) and writes one function
+ * that walks one shard and calls wr_shard_add for each sample. The rest is here:
  *
- *     wr_shards_list(job, is_my_name, &l, err);
+ *     wr_files_list(job, &wr_format_mine.files, &l, err);
  *     wr_shards_index(job, &l, &my_scan, err);
  *     wr_listing_done(&l); */
 #ifndef WR_FORMAT_SHARDS_H
@@ -17,22 +17,6 @@
 #include "format/format.h"
 #include "format/listing.h"
 #include "format/shard_reader.h" /* a shard as one stream of bytes */
-
-/* --- finding shards --- */
-
-/* The leaf alone, whatever it is called; or the files of the folder whose names
- * `is_shard` wants, sorted byte by byte, and if it has none those of the folders
- * in it, folder by folder; hidden ones are left out. The index then depends on
- * these folders. Zeroed *l before;
- * wr_listing_done after, in any case. */
-int wr_shards_list(struct wr_index_job *job, bool (*is_shard)(const char *name),
-                   struct wr_listing *l, weir_err *err);
-
-/* For probes: looks at some entries of the folder that `st` is and copies the
- * name of the first shard that it meets: 1, or 0 when there is none among them
- * or its name does not fit; negative when resources lacked. */
-int wr_shards_peek(struct wr_store *st, bool (*is_shard)(const char *name),
-                   char *buf, size_t cap);
 
 /* --- scanning --- */
 

@@ -12,11 +12,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/tarclasses.h"
 #include "format/tarfields.h"
 
 #define BEHIND_MAX (2u << 20) /* bytes behind the end that are looked at */
-#define LOOK_AT    256 /* entries of a folder, to find out what it holds */
 
 /* One field of the sample that is being put together. */
 struct group_part {
@@ -56,11 +54,6 @@ struct tar_scan {
     struct member_group group;
     char text[WR_TAR_MAX_LABEL];
 };
-
-static bool is_shard(const char *name)
-{
-    return wr_name_has_ext(name, ".tar .tar.gz .tgz");
-}
 
 /* --- one shard (any thread) --- */
 
@@ -487,7 +480,7 @@ static int tar_index(struct wr_index_job *job, weir_err *err)
 
     if (!tj)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = wr_shards_list(job, is_shard, &l, err);
+    r = wr_files_list(job, &wr_format_tar.files, &l, err);
     if (r == 0 && !(tj->odds = calloc(l.count + 1, sizeof(*tj->odds))))
         r = wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)
@@ -502,48 +495,22 @@ static int tar_index(struct wr_index_job *job, weir_err *err)
 
 /* --- is it one? --- */
 
-struct tar_entries {
-    unsigned seen;
-    bool shard, folder;
-};
-
-static int look_at(void *arg, const struct wr_entry *e)
-{
-    struct tar_entries *look = arg;
-
-    if (e->name[0] != '.') {
-        look->shard |= e->kind == WR_KIND_FILE && is_shard(e->name);
-        look->folder |= e->kind == WR_KIND_DIR;
-    }
-    return ++look->seen >= LOOK_AT;
-}
-
-static int tar_probe(struct wr_store *st, const char *leaf)
+static int check_head(struct wr_store *st, const char *path)
 {
     uint8_t block[WR_TAR_BLOCK];
-    struct tar_entries look = {0};
-    int64_t n;
-    int r;
+    int64_t n = wr_shard_head(st, path, block, sizeof(block));
 
-    if (leaf && is_shard(leaf))
-        return 100;
-    if (leaf) {
-        n = wr_shard_head(st, leaf, block, sizeof(block));
-        if (n < 0)
-            return (int)n;
-        return n == sizeof(block) && wr_tar_is_head(block) ? 70 : 0;
-    }
-    r = st->ops->list(st, "", look_at, &look, NULL);
-    if (wr_index_fails(r))
-        return r;
-    if (!look.shard)
-        return 0;
-    return look.folder ? 40 : 80; /* a tree of pictures has folders */
+    return n < 0 ? (int)n : n == sizeof(block) && wr_tar_is_head(block);
 }
 
 const struct wr_format_ops wr_format_tar = {
     .name = "tar",
     .help = "tar archives of samples (WebDataset), or a folder of them",
-    .probe = tar_probe,
+    .files = {.endings = ".tar .tar.gz .tgz",
+              .named = 100,
+              .check = check_head,
+              .checked = 70,
+              .folder = 80,
+              .tree = 40}, /* a tree of pictures has folders */
     .index = tar_index,
 };

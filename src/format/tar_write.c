@@ -123,8 +123,8 @@ static int tar_finish(struct wr_bytes *to, weir_err *err)
 
 const struct wr_writer_ops wr_writer_tar = {
     .name = "tar",
-    .help = "tar archives, as WebDataset reads them",
     .ext = ".tar",
+    .paths = true,
     .add = tar_add,
     .finish = tar_finish,
 };

@@ -1,16 +1,266 @@
-/* tarfields.c - the fields of a tar archive's samples: one for each ending.
+/* tarfields.c - the fields and labels of a tar archive's samples.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "format/tarfields.h"
 
+#include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "codec/picture.h"
 #include "format/array_scalars.h"
 #include "format/array_shape.h"
+#include "format/intern.h"
+#include "weir/dataset.h"
+
+/* --- what a member of an archive is to its sample, and labels --- */
+
+static const struct {
+    const char *ext;
+    enum wr_tar_part part;
+} endings[] = {
+    {"cls", WR_TAR_LABEL_TEXT},
+    {"cls.txt", WR_TAR_LABEL_TEXT},
+    {"label", WR_TAR_LABEL_TEXT},
+    {"json", WR_TAR_JSON},
+    {"id", WR_TAR_ID},
+};
+
+static enum wr_tar_part find_ending(const char *ext, unsigned *ret_bit)
+{
+    for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++)
+        if (!wr_strcasecmp(ext, endings[k].ext)) {
+            *ret_bit = 1u << k;
+            return endings[k].part;
+        }
+    for (unsigned k = 0; wr_picture_ext_at(k); k++)
+        if (!wr_strcasecmp(ext, wr_picture_ext_at(k) + 1)) {
+            *ret_bit = 1u << (WR_ARRAY_LEN(endings) + k);
+            return WR_TAR_PICTURE;
+        }
+    *ret_bit = 0;
+    return WR_TAR_NO_PART;
+}
+
+enum wr_tar_part wr_tar_part_of(const char *ext, unsigned *ret_bit)
+{
+    const char *dot = strrchr(ext, '.');
+    enum wr_tar_part part = find_ending(ext, ret_bit);
+    unsigned other;
+
+    if (part == WR_TAR_NO_PART && dot &&
+        find_ending(dot + 1, &other) == WR_TAR_PICTURE)
+        return WR_TAR_VIEW;
+    return part;
+}
+
+static int fail_number(weir_err *err)
+{
+    return wr_fail(err, WEIR_EFORMAT,
+                   "the label is no number below 4294967295");
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* "7\n" -> 7, "-1" -> WEIR_NO_LABEL */
+static int parse_text(const char *p, size_t len, uint32_t *ret, weir_err *err)
+{
+    uint64_t value = 0;
+
+    while (len && is_space(p[len - 1]))
+        len--;
+    while (len && is_space(*p)) {
+        p++;
+        len--;
+    }
+    if (len == 2 && !memcmp(p, "-1", 2)) {
+        *ret = WEIR_NO_LABEL;
+        return 0;
+    }
+    if (!len)
+        return fail_number(err);
+    for (size_t k = 0; k < len; k++) {
+        if (p[k] < '0' || p[k] > '9')
+            return fail_number(err);
+        value = value * 10 + (uint64_t)(p[k] - '0');
+        if (value >= WEIR_NO_LABEL)
+            return fail_number(err);
+    }
+    *ret = (uint32_t)value;
+    return 0;
+}
+
+/* The number in a document, or NULL. */
+static const json_t *find_number(const json_t *doc)
+{
+    static const char *const keys[] = {"label", "cls", "class", "class_id"};
+
+    if (json_is_integer(doc))
+        return doc;
+    for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++) {
+        const json_t *value = json_object_get(doc, keys[k]);
+
+        if (json_is_integer(value))
+            return value;
+    }
+    return NULL;
+}
+
+static int load_json(const char *bytes, size_t len, json_t **ret, weir_err *err)
+{
+    locale_t before = wr_locale_enter();
+    json_error_t why;
+    json_t *doc;
+
+    errno = 0;
+    doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
+    wr_locale_leave(before);
+    /* jansson blames the text when memory is short; errno has kept it. */
+    if (errno == ENOMEM) { /* also when something was left out */
+        json_decref(doc);
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    }
+    if (!doc)
+        return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why.text);
+    *ret = doc;
+    return 0;
+}
+
+static int parse_json(const char *bytes, size_t len, uint32_t *ret,
+                      weir_err *err)
+{
+    const json_t *number;
+    json_t *doc = NULL;
+    int r = load_json(bytes, len, &doc, err);
+
+    if (r < 0)
+        return r;
+    number = find_number(doc);
+    if (!number || json_integer_value(number) == -1)
+        *ret = WEIR_NO_LABEL;
+    else if (json_integer_value(number) < 0 ||
+             json_integer_value(number) >= WEIR_NO_LABEL)
+        r = fail_number(err);
+    else
+        *ret = (uint32_t)json_integer_value(number);
+    json_decref(doc);
+    return r;
+}
+
+int wr_tar_label_parse(enum wr_tar_part part, const char *bytes, size_t len,
+                       uint32_t *ret, weir_err *err)
+{
+    if (part == WR_TAR_JSON)
+        return parse_json(bytes, len, ret, err);
+    if (part == WR_TAR_ID && parse_text(bytes, len, ret, NULL) < 0) {
+        *ret = WEIR_NO_LABEL; /* ids are words as often as numbers */
+        return 0;
+    }
+    return part == WR_TAR_ID ? 0 : parse_text(bytes, len, ret, err);
+}
+
+int wr_tar_is_only_label(enum wr_tar_part part, const char *bytes, size_t len,
+                         weir_err *err)
+{
+    json_t *doc = NULL;
+    uint32_t label;
+    int r;
+
+    if (part == WR_TAR_ID)
+        return parse_text(bytes, len, &label, NULL) == 0;
+    r = load_json(bytes, len, &doc, err);
+    if (r < 0)
+        return r == WEIR_ENOMEM ? r : 0;
+    r = find_number(doc) &&
+        (json_is_integer(doc) || json_object_size(doc) == 1);
+    json_decref(doc);
+    return r;
+}
+
+/* --- folders of keys as classes of samples --- */
+
+static size_t folder_len(const char *key)
+{
+    const char *slash = strchr(key, '/');
+
+    return slash ? (size_t)(slash - key) : 0;
+}
+
+/* The number of the first folder of sample i's key among `names`;
+ * WEIR_NO_LABEL: it has none. */
+static int64_t folder_of(const struct wr_index *ix, uint64_t i,
+                         struct wr_intern *names, weir_err *err)
+{
+    const char *key = wr_index_sample_name(ix, i);
+    size_t len = folder_len(key);
+    int64_t k = len ? wr_intern_add(names, key, len) : WEIR_NO_LABEL;
+
+    return k < 0
+               ? wr_fail(err, (int)k, "cannot keep the class of '%.200s'", key)
+               : k;
+}
+
+/* Progress now and then, while sample i is looked at. */
+static int tick(struct wr_index_job *job, uint64_t i, weir_err *err)
+{
+    return i % 4096 ? 0 : wr_index_job_progress(job, err);
+}
+
+static int find_folders(struct wr_index_job *job, struct wr_intern *names,
+                        weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; i < wr_index_count(job->index) && r == 0; i++) {
+        int64_t k = folder_of(job->index, i, names, err);
+
+        r = k < 0 ? (int)k : tick(job, i, err);
+    }
+    return r;
+}
+
+static int set_labels(struct wr_index_job *job, struct wr_intern *names,
+                      const uint32_t *rank, weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; i < wr_index_count(job->index) && r == 0; i++) {
+        int64_t k = folder_of(job->index, i, names, err); /* a known one */
+
+        if (k >= 0 && k != WEIR_NO_LABEL)
+            wr_index_set_label(job->index, i, rank[k]);
+        r = k < 0 ? (int)k : tick(job, i, err);
+    }
+    return r;
+}
+
+int wr_tar_classify(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_intern names = {0};
+    uint32_t *rank = NULL;
+    int r;
+
+    if (wr_index_class_count(job->index))
+        return 0;
+    r = find_folders(job, &names, err);
+    if (r == 0 && names.count)
+        r = wr_index_add_classes(job->index, &names, &rank, err);
+    if (r == 0 && names.count)
+        r = set_labels(job, &names, rank, err);
+    wr_intern_done(&names);
+    free(rank);
+    return r;
+}
+
+/* --- the fields of a tar archive's samples: one for each ending --- */
 
 unsigned wr_tar_fields_find(const struct wr_tar_fields *f, const char *ext,
                             enum wr_tar_part part)
@@ -104,7 +354,7 @@ int wr_tar_array_read(struct wr_tar_walk *w, const struct wr_tar_member *m,
     return r;
 }
 
-bool wr_tar_array_differs(const struct wr_field *f, const struct wr_field *x)
+static bool array_differs(const struct wr_field *f, const struct wr_field *x)
 {
     return memcmp(f->pub.dims, x->pub.dims,
                   f->pub.ndim * sizeof(*f->pub.dims)) != 0;
@@ -122,10 +372,10 @@ int wr_tar_array_check(const struct wr_field *f, const struct wr_field *x,
     if (f->swap != x->swap)
         return wr_fail(err, WEIR_ENOTSUP,
                        "its byte order is not that of the first one");
-    if (wr_tar_array_differs(f, x) ? f->strided || x->strided || x->swap
-                                   : f->strided != x->strided)
+    if (array_differs(f, x) ? f->strided || x->strided || x->swap
+                            : f->strided != x->strided)
         return wr_fail(err, WEIR_ENOTSUP,
-                       wr_tar_array_differs(f, x)
+                       array_differs(f, x)
                            ? "samples of different dimensions in %s"
                            : "it is in another order than the first one: %s",
                        f->strided || x->strided ? "Fortran order"

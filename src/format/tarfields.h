@@ -1,15 +1,55 @@
-/* tarfields.h - the fields of a tar archive's samples: one for each ending.
- * SPDX-License-Identifier: Apache-2.0
- *
- * docs/formats/tar.md says which ending becomes what. Fields are known before
- * the archives are scanned, from a look at their first samples; only the
- * dimensions of arrays may come to vary. */
+/* tarfields.h - the fields and labels of a tar archive's samples.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_FORMAT_TARFIELDS_H
 #define WR_FORMAT_TARFIELDS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/format.h"
 #include "format/shards.h"
-#include "format/tarlabel.h"
 #include "format/tarmember.h"
+#include "weir/error.h"
+
+/* --- what a member of an archive is to its sample, and labels --- */
+
+#define WR_TAR_MAX_LABEL 65536u /* bytes of a member that holds a label */
+
+/* In each kind, the later one is the better one of two. */
+enum wr_tar_part {
+    WR_TAR_NO_PART,
+    WR_TAR_VIEW,       /* left.jpg: one of several pictures, maybe */
+    WR_TAR_PICTURE,    /* jpg, png and what other pictures end in */
+    WR_TAR_ID,         /* id: perhaps a number */
+    WR_TAR_JSON,       /* json: perhaps with a label in it */
+    WR_TAR_LABEL_TEXT, /* cls, cls.txt, label: a number */
+};
+
+/* `ext`: what stands behind the first dot of a member's basename. *ret_bit is
+ * another bit for each ending that a sample has once; else 0. */
+enum wr_tar_part wr_tar_part_of(const char *ext, unsigned *ret_bit);
+
+/* The label in the bytes of an ID, JSON or LABEL_TEXT member; WEIR_NO_LABEL for
+ * -1, and for an id or JSON that has none. `bytes` need no NUL behind them. */
+int wr_tar_label_parse(enum wr_tar_part part, const char *bytes, size_t len,
+                       uint32_t *ret, weir_err *err);
+
+/* 1: the bytes of an ID or JSON member say a label and nothing else; 0: they do
+ * not; negative: a lack of memory. */
+int wr_tar_is_only_label(enum wr_tar_part part, const char *bytes, size_t len,
+                         weir_err *err);
+
+/* --- folders of keys as classes of samples --- */
+
+/* Labels are in the archives, or else nowhere: then the first folder of each
+ * key is its class. That is known when all is read. */
+int wr_tar_classify(struct wr_index_job *job, weir_err *err);
+
+/* --- the fields of a tar archive's samples: one for each ending --- */
+
+/* docs/formats/tar.md says which ending becomes what. Fields are known before
+ * the archives are scanned, from a look at their first samples; only the
+ * dimensions of arrays may come to vary. */
 
 #define WR_TAR_MAX_FIELDS 32u
 
@@ -50,7 +90,6 @@ int wr_tar_array_read(struct wr_tar_walk *w, const struct wr_tar_member *m,
 /* May an array like `x` be one of field `f`? Its dimensions may be others. */
 int wr_tar_array_check(const struct wr_field *f, const struct wr_field *x,
                        weir_err *err);
-bool wr_tar_array_differs(const struct wr_field *f, const struct wr_field *x);
 
 /* --- dimensions that vary --- */
 

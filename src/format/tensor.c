@@ -13,13 +13,13 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "codec/cast.h"
-#include "format/array_files.h"
 #include "format/array_set.h"
 #include "format/shard_reader.h"
-#include "format/tensor_decode.h"
-#include "format/wt.h"
+#include "format/decode.h"
+#include "format/tensorfile.h"
 
 #define MAX_LABELS UINT64_C(100000000)
+#define LABELS     ".labels.npy" /* of the file whose name is in front */
 
 int wr_tensor_file_settle(struct wr_tensor_file *t, uint64_t file_size,
                           bool exact, weir_err *err)
@@ -170,15 +170,15 @@ static int read_labels(struct open_file *f, const struct wr_npz_array *a,
     return r;
 }
 
-/* "a.npy" -> "a.labels.npy"; false when it does not fit. */
-static bool sibling_name(const char *name, char *buf, size_t cap)
+/* "a.npy" -> "a.labels.npy". */
+static bool labels_name(const char *name, unsigned k, char *buf, size_t cap)
 {
-    int stem = (int)strlen(name) - 4;
+    int stem = (int)strlen(name) - (wr_name_has_ext(name, ".wt") ? 3 : 4);
     int n;
 
-    if (stem < 0)
+    if (k || stem < 0 || wr_name_has_ext(name, ".npz"))
         return false;
-    n = snprintf(buf, cap, "%.*s.labels.npy", stem, name);
+    n = snprintf(buf, cap, "%.*s" LABELS, stem, name);
     return n > 0 && (size_t)n < cap;
 }
 
@@ -210,7 +210,7 @@ static int read_sibling(struct wr_index_job *job, const char *name,
     weir_err e;
     int r;
 
-    if (!sibling_name(name, path, sizeof(path)))
+    if (!labels_name(name, 0, path, sizeof(path)))
         return 0;
     r = store->ops->stat(store, path, &st, &e);
     if (r == WEIR_ENOENT)
@@ -269,7 +269,7 @@ static int add_file(struct tensor_job *t, const char *name, bool *ret_skip,
         r = wr_array_set_count(set, &arrays, &count, err);
     if (r == 0 && inside.elements)
         r = read_labels(&f, &inside, &labels, err);
-    else if (r == 0 && !wr_name_has_ext(name, ".npz"))
+    else if (r == 0)
         r = read_sibling(job, name, count, &labels, err);
     if (r == 0) {
         const struct wr_array_file file = {.name = name,
@@ -287,16 +287,6 @@ static int add_file(struct tensor_job *t, const char *name, bool *ret_skip,
     return r;
 }
 
-static bool is_labels_name(const char *name)
-{
-    return wr_name_has_ext(name, ".labels.npy");
-}
-
-static bool is_tensor_name(const char *name)
-{
-    return wr_name_has_ext(name, ".wt .npz .npy") && !is_labels_name(name);
-}
-
 static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 {
     return add_file(arg, name, ret_skip, err);
@@ -305,7 +295,6 @@ static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 static int tensor_index(struct wr_index_job *job, weir_err *err)
 {
     struct tensor_job t = {.job = job};
-    const struct wr_array_files files = {is_tensor_name, add_named, &t};
     struct wr_stat folder;
     int r = 0;
 
@@ -319,29 +308,22 @@ static int tensor_index(struct wr_index_job *job, weir_err *err)
     if (r == 0)
         r = wr_array_set_new(job, &t.set, err);
     if (r == 0)
-        r = wr_array_files_add(job, &files, err);
+        r = wr_files_each(job, &wr_format_tensor.files, add_named, &t, err);
     if (r == 0)
         r = wr_array_set_finish(t.set, err);
     wr_array_set_free(t.set);
     return r;
 }
 
-static int tensor_probe(struct wr_store *st, const char *leaf)
+static int check_magic(struct wr_store *st, const char *path)
 {
     char first[8];
-    int64_t n;
+    int64_t n = wr_shard_head(st, path, first, sizeof(first));
 
-    if (!leaf)
-        return wr_array_files_probe(st, is_tensor_name);
-    if (is_tensor_name(leaf) || is_labels_name(leaf))
-        return 100;
-    n = wr_shard_head(st, leaf, first, sizeof(first));
     if (n < 0)
         return (int)n;
-    return n == 8 && (!memcmp(first, WR_WT_MAGIC, 8) ||
-                      !memcmp(first, "\x93NUMPY", 6))
-               ? 60
-               : 0;
+    return n == 8 &&
+           (!memcmp(first, WR_WT_MAGIC, 8) || !memcmp(first, "\x93NUMPY", 6));
 }
 
 const struct wr_format_ops wr_format_tensor = {
@@ -350,6 +332,13 @@ const struct wr_format_ops wr_format_tensor = {
             "files, or a folder of them",
     .tensors = true,
     .takes_fragment = true,
-    .probe = tensor_probe,
+    .files = {.endings = ".wt .npz .npy",
+              .but = LABELS,
+              .named = 100,
+              .check = check_magic,
+              .checked = 60,
+              .folder = 90,
+              .beside = labels_name,
+              .yields = true},
     .index = tensor_index,
 };

@@ -1,14 +1,29 @@
-/* tensorfile.h - the headers of .wt and .npy tensor files.
- * SPDX-License-Identifier: Apache-2.0
- *
- * docs/formats/wt.md says what the bytes mean. */
+/* tensorfile.h - the headers of .wt and .npy files, read and written.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_FORMAT_TENSORFILE_H
 #define WR_FORMAT_TENSORFILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/tensor.h"
 #include "weir/pipeline.h"
+
+/* --- the header of .wt files: docs/formats/wt.md --- */
+
+#define WR_WT_HEADER  128u
+#define WR_WT_ALIGN   4096u
+#define WR_WT_MAGIC   "WEIRTNS1"
+#define WR_WT_VERSION 1u
+#define WR_WT_LABELS  1u /* flag: labels are present */
+
+/* Parses the header at the start of a file of `file_size` bytes. */
+int wr_wt_parse(const uint8_t *bytes, size_t len, uint64_t file_size,
+                struct wr_tensor_file *ret, weir_err *err);
+
+/* --- the headers of .wt and .npy tensor files --- */
+
+/* docs/formats/wt.md says what the bytes mean. */
 
 #define WR_TENSOR_DIMS_MAX 7
 

@@ -20,7 +20,6 @@
 #define PACKED_RATIO 16u /* and more for each byte of that file */
 #define PER_ROUND    2u  /* chunks per thread between two looks at the caller */
 #define MAX_THREADS  16u
-#define LOOK_ENTRIES 256u /* of a folder */
 #define NO_START     UINT64_MAX
 #define NO_WORD      UINT32_MAX
 
@@ -464,7 +463,7 @@ int wr_text_index(struct wr_index_job *job, struct wr_text_files *f,
     int r;
 
     pthread_mutex_init(&f->words.lock, NULL);
-    r = wr_shards_list(job, f->is_name, &l, err);
+    r = wr_files_list(job, f->names, &l, err);
     if (r == 0 && l.count)
         r = index_files(job, &l, f, err);
     wr_listing_done(&l);
@@ -502,27 +501,6 @@ int wr_text_head(struct wr_store *st, const char *path, size_t max, char **ret,
     *ret_len = (size_t)n;
     *ret_all = (size_t)n < max;
     return 0;
-}
-
-struct text_look {
-    unsigned seen;
-    bool folder;
-};
-
-static int look_for_folder(void *arg, const struct wr_entry *e)
-{
-    struct text_look *look = arg;
-
-    look->folder = e->kind == WR_KIND_DIR && e->name[0] != '.';
-    return look->folder || ++look->seen == LOOK_ENTRIES;
-}
-
-int wr_text_beside_folders(struct wr_store *st)
-{
-    struct text_look look = {0};
-    int r = st->ops->list(st, "", look_for_folder, &look, NULL);
-
-    return wr_index_fails(r) ? r : look.folder;
 }
 
 int wr_text_add_line(struct wr_index *ix, const char *path, weir_err *err)

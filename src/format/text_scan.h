@@ -47,7 +47,7 @@ struct wr_text_words {
 
 /* The files of a data set of texts. */
 struct wr_text_files {
-    bool (*is_name)(const char *name);
+    const struct wr_format_files *names; /* borrowed: which they are */
     /* Adds the fields by the first of them, which stays. */
     int (*fields)(struct wr_index_job *job, struct wr_text_files *f,
                   const char *first, weir_err *err);
@@ -77,11 +77,6 @@ int wr_text_scan(struct wr_shard *s, const struct wr_text_scan *scan,
  * them; *ret_all: that is all of it. */
 int wr_text_head(struct wr_store *st, const char *path, size_t max, char **ret,
                  size_t *ret_len, bool *ret_all, weir_err *err);
-
-/* For probes: whether a folder has folders in it, among the entries that come
- * first: a tree of pictures may have texts beside it. Negative: resources
- * lacked. */
-int wr_text_beside_folders(struct wr_store *st);
 
 /* The field "line", which all texts have: an extra one. `path` is for the
  * format. */

@@ -53,15 +53,9 @@ static size_t length_unpacked(const char *name)
                                             : len;
 }
 
-static bool has_ending(const char *name)
+static bool is_numbered_name(const char *name)
 {
-    return wr_name_has_ext(name, ".tfrecord .tfrecord.gz .tfrecord.zlib "
-                                 ".tfrecords .tfrecords.gz .tfrecords.zlib");
-}
-
-static bool is_shard_name(const char *name)
-{
-    return has_ending(name) || is_numbered(name, length_unpacked(name));
+    return is_numbered(name, length_unpacked(name));
 }
 
 /* --- framing --- */
@@ -84,23 +78,6 @@ static int starts_like_records(struct wr_store *st, const char *path)
     if (n < 0)
         return (int)n;
     return n == sizeof(head) && wr_tfrecord_header(head, &len);
-}
-
-static int tfrecord_probe(struct wr_store *st, const char *leaf)
-{
-    char name[NAME_MAX_BYTES];
-    int r;
-
-    if (leaf && has_ending(leaf))
-        return 95;
-    if (leaf) {
-        r = starts_like_records(st, leaf);
-        return r > 0 ? 85 : r;
-    }
-    r = wr_shards_peek(st, is_shard_name, name, sizeof(name));
-    if (r > 0 && !has_ending(name))
-        r = starts_like_records(st, name);
-    return r > 0 ? 80 : r;
 }
 
 /* --- an index beside the shard: lines of "offset length" --- */
@@ -332,7 +309,7 @@ static int tfrecord_index(struct wr_index_job *job, weir_err *err)
     struct wr_listing l = {0};
     int r;
 
-    r = wr_shards_list(job, is_shard_name, &l, err);
+    r = wr_files_list(job, &wr_format_tfrecord.files, &l, err);
     if (r == 0)
         r = wr_shards_index(job, &l, &scan, err);
     if (r == 0)
@@ -375,7 +352,14 @@ const struct wr_format_ops wr_format_tfrecord = {
     .name = "tfrecord",
     .help = "TFRecord shards of tf.train.Example, plain, gzip or zlib",
     .looks = WR_TFRECORD_LOOK,
-    .probe = tfrecord_probe,
+    .files = {.endings = ".tfrecord .tfrecord.gz .tfrecord.zlib "
+                         ".tfrecords .tfrecords.gz .tfrecords.zlib",
+              .named = 95,
+              .is_name = is_numbered_name,
+              .check = starts_like_records,
+              .checked = 85,
+              .folder = 80,
+              .beside = idx_name},
     .index = tfrecord_index,
     .unpack = tfrecord_unpack,
 };

@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "format/decode.h"
 #include "format/example.h"
-#include "format/features.h"
 #include "format/remarks.h"
 #include "format/shard_reader.h"
 

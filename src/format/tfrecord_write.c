@@ -182,7 +182,6 @@ static int tfrecord_add(struct wr_bytes *to, const struct wr_write_sample *s,
 
 const struct wr_writer_ops wr_writer_tfrecord = {
     .name = "tfrecord",
-    .help = "TFRecord shards of tf.train.Example",
     .ext = ".tfrecord",
     .add = tfrecord_add,
 };

@@ -6,9 +6,9 @@
 #include "base/named.h"
 
 static const struct wr_writer_ops *const writers[] = {
-#define ENTRY(name, help) &wr_writer_##name,
-    WR_WRITER_MAP(ENTRY) WR_FIELD_WRITER_MAP(ENTRY)
-#undef ENTRY
+#define WRITER(name, help)       &wr_writer_##name,
+#define FIELD_WRITER(name, help) WRITER(name, help)
+#include "format/formats.def"
 };
 
 const struct wr_writer_ops *wr_writer_find(const char *name)

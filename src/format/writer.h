@@ -1,4 +1,4 @@
-/* writer.h - samples -> bytes of a shard, one table per format.
+/* writer.h - samples -> bytes of a shard, one table per format (formats.def).
  * SPDX-License-Identifier: Apache-2.0
  *
  * A writer is pure: it appends to a buffer and keeps nothing. The same samples
@@ -40,9 +40,10 @@ struct wr_write_sample {
 
 struct wr_writer_ops {
     const char *name; /* "tfrecord" */
-    const char *help; /* one line */
     const char *ext;  /* ".tfrecord" */
     bool fields;      /* it writes fields of numbers, not encoded pictures */
+    bool paths;       /* keys are paths: no two may be the same, and the first
+                         folder of one may be its class */
     /* optional: appends what stands at the beginning of a shard. */
     int (*begin)(struct wr_bytes *to, const weir_field *fields, unsigned count,
                  weir_err *err);
@@ -53,23 +54,11 @@ struct wr_writer_ops {
     int (*finish)(struct wr_bytes *to, weir_err *err);
 };
 
-/* X(name, help): every writer, as the table wr_writer_<name>: those of pictures,
- * and those with `fields`. One line per format: the commands take their choices
- * from here. */
-#define WR_WRITER_MAP(X)                                                       \
-    X(tfrecord, "records of tf.train.Example")                                 \
-    X(tar, "archives as WebDataset reads them")
-#define WR_FIELD_WRITER_MAP(X)                                                 \
-    X(csv, "rows of numbers, with a header")                                   \
-    X(jsonl, "JSON lines, an object for each sample")
-
 /* The registry: by name, NULL if unknown. */
 const struct wr_writer_ops *wr_writer_find(const char *name);
 
-#define WR_WRITER_DECLARE(name, help)                                          \
-    extern const struct wr_writer_ops wr_writer_##name;
-WR_WRITER_MAP(WR_WRITER_DECLARE)
-WR_FIELD_WRITER_MAP(WR_WRITER_DECLARE)
-#undef WR_WRITER_DECLARE
+#define WRITER(name, help)       extern const struct wr_writer_ops wr_writer_##name;
+#define FIELD_WRITER(name, help) WRITER(name, help)
+#include "format/formats.def"
 
 #endif

@@ -1,4 +1,4 @@
-/* zip.h - the directory of a ZIP file: where the members' bytes lie.
+/* zip.h - ZIP files: where the bytes of members lie; what one is written with.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Only the directory is read, through the storage; members are byte ranges
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/writer.h"
 #include "storage/storage.h"
 
 #define WR_ZIP_MAX_MEMBERS   65536u
@@ -44,5 +45,22 @@ void wr_zip_done(struct wr_zip *z); /* takes what zeroed memory is, too */
 #define WR_ZIP_HEAD (30u + 2 * 65535u)
 int wr_zip_data(const struct wr_zip *z, const struct wr_zip_member *m,
                 const uint8_t *head, size_t len, uint64_t *ret, weir_err *err);
+
+/* --- what stands around the members of a ZIP file --- */
+
+/* With sizes of 64 bits in every local header, as NumPy writes them: its
+ * length is known before the member is. */
+
+/* Bytes of the local header of a member called so. */
+size_t wr_zip_local_len(const char *name);
+
+/* Appends the local header of `m`; its bytes come next. */
+int wr_zip_put_local(struct wr_bytes *to, const struct wr_zip_member *m,
+                     weir_err *err);
+
+/* Appends the directory of all members, which stands at byte `at` of the
+ * file, and the end of it. */
+int wr_zip_put_directory(struct wr_bytes *to, const struct wr_zip_member *m,
+                         size_t count, uint64_t at, weir_err *err);
 
 #endif

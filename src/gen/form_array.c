@@ -17,7 +17,7 @@
 #include "format/indexed_binary.h"
 #include "format/npy.h"
 #include "format/tensorfile.h"
-#include "format/zip_write.h"
+#include "format/zip.h"
 
 #define HEADS     1024u /* room for headers, in what size() says */
 #define INDEX_ROW 8u    /* bytes of an index file per sample */

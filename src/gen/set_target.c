@@ -183,11 +183,6 @@ bool wr_set_target_continues(const struct wr_set_target *t)
     return t->continues;
 }
 
-const char *wr_set_target_part(const struct wr_set_target *t)
-{
-    return t->at.part;
-}
-
 int wr_set_target_space(struct wr_set_target *t, uint64_t *ret, weir_err *err)
 {
     *ret = UINT64_MAX;

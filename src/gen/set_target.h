@@ -32,9 +32,6 @@ void wr_set_target_close(struct wr_set_target *t); /* takes NULL; the part stays
 /* Whether an earlier run of the same job had begun. */
 bool wr_set_target_continues(const struct wr_set_target *t);
 
-/* The name of the part, for messages. */
-const char *wr_set_target_part(const struct wr_set_target *t);
-
 /* Bytes that may still be written; UINT64_MAX: not known. */
 int wr_set_target_space(struct wr_set_target *t, uint64_t *ret, weir_err *err);
 

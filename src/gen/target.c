@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/array_writer.h"
 #include "storage/beside.h"
 
 struct wr_gen_target {
@@ -26,29 +27,40 @@ struct target_walk {
     weir_err *err;          /* borrowed, may be NULL */
 };
 
+static bool is_part(const char *name, const char *ext, const char *side)
+{
+    char pattern[64];
+
+    snprintf(pattern, sizeof(pattern), "part-[0-9]*%s%s", ext, side);
+    return !fnmatch(pattern, name, 0);
+}
+
+/* Whether a file is called as those that a writer makes of tensors. */
+static bool is_written(const char *name)
+{
+    const struct wr_array_writer_ops *ops;
+    bool found = is_part(name, ".wt", "") || is_part(name, ".npy", "");
+
+#define FIELD_WRITER(format, help)                                             \
+    found = found || is_part(name, wr_writer_##format.ext, "");
+#include "format/formats.def"
+    for (unsigned k = 0; (ops = wr_array_writer_at(k)) && !found; k++) {
+        found = is_part(name, ops->ext, "");
+        for (unsigned i = 0; ops->sides && ops->sides[i] && !found; i++)
+            found = is_part(name, ops->ext, ops->sides[i]);
+    }
+    return found;
+}
+
 /* Whether generators make things of this name, at the top or in a class
  * folder. */
 static bool is_ours(const struct wr_entry *e, bool inner)
 {
-    static const char *const files[] = {
-        "part-[0-9]*.wt",
-        "part-[0-9]*.np[yz]",
-        "part-[0-9]*.h5",
-        "part-[0-9]*.csv",
-        "part-[0-9]*.jsonl",
-        "part-[0-9]*.indexed_binary",
-        "part-[0-9]*.indexed_binary.off.idx",
-        "part-[0-9]*.indexed_binary.sz.idx",
-    };
-
     if (e->kind == WR_KIND_DIR)
         return !inner && !fnmatch("class_[0-9]*", e->name, 0);
     if (inner)
         return !fnmatch("[0-9]*_[0-9]*.jpg", e->name, 0);
-    for (size_t k = 0; k < WR_ARRAY_LEN(files); k++)
-        if (!fnmatch(files[k], e->name, 0))
-            return true;
-    return false;
+    return is_written(e->name);
 }
 
 static int check_entry(void *arg, const struct wr_entry *e)

@@ -5,16 +5,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -22,7 +27,31 @@
 #include "base/thread.h"
 #include "mount/door.h"
 #include "mount/mountpoint.h"
-#include "mount/selftest.h"
+
+struct wr_selftest_plan {
+    const char *mountpoint;   /* borrowed, absolute */
+    const char *probe_name;   /* borrowed: a file there, see door.h */
+    int close_fd;             /* the server's: the child must not hold it */
+    uint64_t latency_ns;      /* that a program is to see; 0: do not measure */
+    uint64_t readahead_bytes; /* to be set; 0: leave it */
+};
+
+struct wr_selftest_result {
+    uint64_t floor_ns; /* median round trip, answered at once */
+    uint64_t cost_ns;  /* leaving so much earlier, an answer after
+                          latency_ns comes in time */
+    uint64_t open_ns;  /* to find and open a file, between such reads */
+    uint64_t readahead_bytes;
+    bool readahead_set;
+};
+
+#define WARM_UP  50
+#define ROUNDS   400 /* answered at once: about 20 ms */
+#define TRIES    6   /* of coming nearer to the cost of one that waits */
+#define LATE     400 /* reads of each; */
+#define LATE_MIN 8   /* fewer of long ones, */
+#define LATE_NS  (400 * WR_NS_PER_MS) /* so that all last about this long */
+#define BYTES    4096
 
 #define RECEIVERS_MAX 32
 #define IN_BACKGROUND 1024 /* requests that the kernel keeps with us */
@@ -46,6 +75,164 @@ struct wr_mount {
     dev_t device;        /* of the file system; 0: unknown */
     struct wr_mount_facts facts;
 };
+
+/* --- what the mount itself costs ---
+ *
+ * Measured through the mount by a child process, as any program would use it: a
+ * thread of the server that waits for the server could not be killed. It is
+ * forked before the threads of the server start, and does its work when they
+ * run. */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Median time of `count` reads at `offset`; 0 when one fails. */
+static uint64_t median_read(int fd, uint64_t offset, unsigned count)
+{
+    uint64_t took[ROUNDS], start;
+    char buf[BYTES];
+
+    for (unsigned i = 0; i < count; i++) {
+        start = wr_clock_ns();
+        if (pread(fd, buf, BYTES, (off_t)offset) != BYTES)
+            return 0;
+        took[i] = wr_clock_ns() - start;
+    }
+    qsort(took, count, sizeof(*took), compare);
+    return took[count / 2];
+}
+
+/* What has to be taken off so that a read takes `want_ns`: each try waits as
+ * long as the ones before make believe. The median counts: on which core who
+ * answers and who asks run makes a difference, and changes. */
+static uint64_t find_cost(int fd, uint64_t want_ns, unsigned count)
+{
+    uint64_t found[TRIES], cost = 0, took;
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        took = median_read(fd, wr_probe_offset(want_ns - cost), count);
+        found[i] = took - WR_MIN(took, want_ns - cost);
+        qsort(found, i + 1, sizeof(*found), compare);
+        cost = WR_MIN(found[i / 2], want_ns);
+    }
+    return cost;
+}
+
+/* What it costs to find and open a file, by one who reads file after file;
+ * 0 when it fails. A low quartile, for the same reason. */
+static uint64_t find_open_cost(int fd, const char *path, uint64_t wait_ns,
+                               unsigned count)
+{
+    uint64_t took[LATE], start;
+
+    for (unsigned i = 0; i < count; i++) {
+        int opened;
+
+        median_read(fd, wr_probe_offset(wait_ns), 1);
+        start = wr_clock_ns();
+        opened = open(path, O_RDONLY | O_CLOEXEC);
+        took[i] = wr_clock_ns() - start;
+        if (opened < 0)
+            return 0;
+        close(opened);
+    }
+    qsort(took, count, sizeof(*took), compare);
+    return took[count / 4];
+}
+
+static void measure(const struct wr_selftest_plan *plan,
+                    struct wr_selftest_result *res)
+{
+    uint64_t want = plan->latency_ns;
+    unsigned count = (unsigned)WR_MIN(LATE_NS / (TRIES + 1) / want, LATE);
+    char path[PATH_MAX + 64];
+    int fd;
+
+    count = WR_MAX(count, LATE_MIN);
+    snprintf(path, sizeof(path), "%s/%s", plan->mountpoint, plan->probe_name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    median_read(fd, 0, WARM_UP);
+    res->floor_ns = median_read(fd, 0, ROUNDS);
+    res->cost_ns = find_cost(fd, want, count);
+    res->open_ns = find_open_cost(fd, path, want, count);
+    close(fd);
+}
+
+/* The kernel's read-ahead of this mount: root may set it. */
+static void set_readahead(const struct wr_selftest_plan *plan,
+                          struct wr_selftest_result *res)
+{
+    char path[96], text[32];
+    struct stat st;
+    uint64_t kb;
+    FILE *f;
+
+    if (stat(plan->mountpoint, &st) < 0)
+        return;
+    snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb",
+             major(st.st_dev), minor(st.st_dev));
+    if (plan->readahead_bytes) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        int n = snprintf(text, sizeof(text), "%" PRIu64 "\n",
+                         plan->readahead_bytes / 1024);
+
+        res->readahead_set = fd >= 0 && write(fd, text, (size_t)n) == n;
+        if (fd >= 0)
+            close(fd);
+    }
+    f = fopen(path, "re");
+    if (f && fscanf(f, "%" SCNu64, &kb) == 1)
+        res->readahead_bytes = kb * 1024;
+    if (f)
+        fclose(f);
+}
+
+static void run_child(const struct wr_selftest_plan *plan,
+                      const struct wr_child *c)
+{
+    struct wr_selftest_result res = {0};
+    char go;
+
+    close(plan->close_fd);
+    if (read(c->in, &go, 1) != 1)
+        _exit(1);
+    set_readahead(plan, &res);
+    if (plan->latency_ns)
+        measure(plan, &res);
+    _exit(write(c->out, &res, sizeof(res)) == sizeof(res) ? 0 : 1);
+}
+
+static int selftest_fork(struct wr_child *c,
+                         const struct wr_selftest_plan *plan, weir_err *err)
+{
+    int r = wr_child_start(c, /* packets= */ false, err);
+
+    if (r == 0)
+        run_child(plan, c);
+    return r < 0 ? r : 0;
+}
+
+/* Lets it work if `go`, and waits for its end. False: there is no result. */
+static bool selftest_finish(const struct wr_child *c, bool go,
+                            struct wr_selftest_result *ret)
+{
+    struct wr_selftest_result res;
+    bool ok = go && write(c->out, "g", 1) == 1;
+
+    close(c->out); /* without a word, the child ends */
+    ok = ok && read(c->in, &res, sizeof(res)) == sizeof(res);
+    close(c->in);
+    wr_child_reap(c->pid);
+    if (ok)
+        *ret = res;
+    return ok;
+}
 
 /* libfuse writes to stderr; what fails is told by weir_err instead. */
 static void log_nothing(enum fuse_log_level level, const char *fmt, va_list ap)
@@ -187,7 +374,7 @@ static uint64_t lone_read_ns(const struct wr_device_profile *p)
 
 /* The child that measures is forked before there are threads. */
 static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
-                         struct wr_selftest *t, weir_err *err)
+                         struct wr_child *test, weir_err *err)
 {
     const struct wr_selftest_plan plan = {
         .mountpoint = m->at.mountpoint,
@@ -196,13 +383,11 @@ static int fork_selftest(struct wr_mount *m, const struct wr_mount_config *cfg,
         .latency_ns = cfg->compensate ? lone_read_ns(cfg->profile) : 0,
         .readahead_bytes = cfg->profile->readahead_bytes,
     };
-    int r;
 
     snprintf(m->door.probe_name, sizeof(m->door.probe_name),
              ".weir-probe-%016" PRIx64,
              wr_mix64(wr_clock_ns() ^ ((uint64_t)getpid() << 40)));
-    r = wr_selftest_fork(t, &plan);
-    return r < 0 ? wr_fail_errno(err, -r, "cannot fork") : 0;
+    return selftest_fork(test, &plan, err);
 }
 
 static void take_result(struct wr_mount *m, const struct wr_mount_config *cfg,
@@ -224,7 +409,7 @@ static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
 {
     unsigned count = cfg->threads ? cfg->threads : wr_cpu_count() + 2;
     struct wr_selftest_result res = {0};
-    struct wr_selftest test;
+    struct wr_child test;
     int r = fork_selftest(m, cfg, &test, err);
 
     if (r < 0) {
@@ -239,7 +424,7 @@ static int serve(struct wr_mount *m, const struct wr_mount_config *cfg,
         r = start_receivers(m, count < RECEIVERS_MAX ? count : RECEIVERS_MAX,
                             err);
     }
-    if (!wr_selftest_finish(&test, /* go= */ r == 0, &res) && r == 0)
+    if (!selftest_finish(&test, /* go= */ r == 0, &res) && r == 0)
         r = wr_fail(err, WEIR_EIO, "'%s': the mount does not answer",
                     m->at.mountpoint);
     atomic_store(&m->door.probe_pid, 0);

@@ -13,9 +13,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/error.h"
 #include "base/procfs.h"
 
@@ -143,7 +143,6 @@ static int run_fusermount(const char *mountpoint, bool lazy)
         (char[]){"fusermount3"}, (char[]){"-q"},
         (char[]){"-u"},          lazy ? (char[]){"-z"} : (char[]){"--"},
         strdup(mountpoint),      NULL};
-    int status = -1;
     pid_t pid;
     int e = argv[4] ? posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ)
                     : ENOMEM;
@@ -151,9 +150,7 @@ static int run_fusermount(const char *mountpoint, bool lazy)
     free(argv[4]);
     if (e)
         return -e;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status == 0 ? 0 : -EBUSY;
+    return wr_child_reap(pid) == 0 ? 0 : -EBUSY;
 }
 
 int wr_mountpoint_unmount(const char *mountpoint, bool lazy)

@@ -43,6 +43,18 @@ void wr_task_split(struct wr_task *t)
     }
 }
 
+/* Puts the name of a field in front of what is wrong. */
+static void name_field(struct wr_task *t, const struct wr_array *f)
+{
+    char *text;
+
+    if (!t->text ||
+        asprintf(&text, "field '%s': %s", f->field->name, t->text) < 0)
+        return;
+    free(t->text);
+    t->text = text;
+}
+
 void wr_task_judge(struct wr_task *t)
 {
     const struct wr_arrays *a = &t->batch->sched->arrays;
@@ -55,23 +67,12 @@ void wr_task_judge(struct wr_task *t)
             t->text = r->text;
             r->text = NULL;
             if (a->parts > 1)
-                wr_task_name_field(t, wr_arrays_in(a, r->column));
+                name_field(t, wr_arrays_in(a, r->column));
         }
         free(r->text);
         r->text = NULL;
         r->code = 0;
     }
-}
-
-void wr_task_name_field(struct wr_task *t, const struct wr_array *f)
-{
-    char *text;
-
-    if (!t->text ||
-        asprintf(&text, "field '%s': %s", f->field->name, t->text) < 0)
-        return;
-    free(t->text);
-    t->text = text;
 }
 
 static bool is_in_slots(const struct wr_task *t)

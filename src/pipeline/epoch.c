@@ -89,14 +89,15 @@ void wr_epoch_unref(struct wr_epoch *e)
     free(e);
 }
 
-uint64_t wr_epoch_position(const struct wr_epoch *e, uint64_t j)
+/* Position in the epoch of local number j < local. */
+static uint64_t epoch_position(const struct wr_epoch *e, uint64_t j)
 {
     return wr_state_position_at(&e->start, j * e->world + e->rank);
 }
 
 uint64_t wr_epoch_sample(const struct wr_epoch *e, uint64_t j)
 {
-    return wr_order_at(&e->order, wr_epoch_position(e, j));
+    return wr_order_at(&e->order, epoch_position(e, j));
 }
 
 uint64_t wr_epoch_pad(const struct wr_epoch *e, uint64_t behind, uint64_t k)
@@ -116,6 +117,6 @@ bool wr_epoch_take_tail(struct wr_epoch *e)
                  sizeof(*e->taken)))
         return false;
     e->tail--;
-    e->taken[e->taken_count++] = wr_epoch_position(e, e->tail);
+    e->taken[e->taken_count++] = epoch_position(e, e->tail);
     return true;
 }

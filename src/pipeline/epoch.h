@@ -39,8 +39,7 @@ void wr_epoch_set_order(struct wr_epoch *e, const weir_pipeline_config *cfg,
 void wr_epoch_set_first(struct wr_epoch *e, const weir_pipeline_config *cfg,
                         uint64_t n);
 
-/* Position in the epoch and sample of local number j < local. */
-uint64_t wr_epoch_position(const struct wr_epoch *e, uint64_t j);
+/* The sample of local number j < local. */
 uint64_t wr_epoch_sample(const struct wr_epoch *e, uint64_t j);
 
 /* The k-th sample to repeat as padding of the batch that ends at local number

@@ -144,8 +144,6 @@ static inline bool wr_task_is_complete(struct wr_task *t)
 }
 /* Takes over what is wrong with the first bad part, if one is. */
 void wr_task_judge(struct wr_task *t);
-/* Puts the name of a field in front of what is wrong. */
-void wr_task_name_field(struct wr_task *t, const struct wr_array *f);
 /* The bytes of its parts as they are stored. */
 size_t wr_task_stored(const struct wr_task *t);
 /* The entry of a tier that the first read has is all parts, one behind the

@@ -260,20 +260,6 @@ static void done(struct wr_cluster *c)
     free(c->saves);
 }
 
-/* Samples per second of the second half of the last epoch. */
-static double steady(const struct wr_cluster *c)
-{
-    const struct wr_plan_result *r = c->result;
-    size_t n = (size_t)WR_MIN((uint64_t)r->step_count, c->epoch_steps);
-    double seconds = 0;
-
-    n = (n + 1) / 2;
-    for (size_t k = r->step_count - n; k < r->step_count; k++)
-        seconds += r->step_s[k];
-    return seconds > 0 ? (double)n * c->load.samples * c->p->nodes / seconds
-                       : 0;
-}
-
 /* What the cores had to do, of what they could have done. */
 static double cores_busy(const struct wr_cluster *c)
 {
@@ -300,7 +286,7 @@ static void conclude(struct wr_cluster *c)
         r->utilization = r->part_s[WR_PLAN_COMPUTES] / r->seconds;
         r->cores_busy = cores_busy(c);
     }
-    r->steady_per_s = steady(c);
+    r->steady_per_s = wr_plan_steady(c->p, r, c->epoch_steps);
 }
 
 int wr_plan_cluster(const struct wr_plan *p, const struct wr_plan_how *how,

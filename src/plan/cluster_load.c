@@ -9,7 +9,7 @@
 /* Streams of random numbers. */
 enum { BYTES = 101, VARY, CPU, COLLATE, COMPUTE };
 
-bool wr_plan_is_fixed(const struct wr_plan_draw *d)
+static bool is_fixed(const struct wr_plan_draw *d)
 {
     return d->law == WR_PLAN_FIXED || d->mean <= 0 ||
            (d->law == WR_PLAN_LOGNORMAL && d->cv <= 0);
@@ -95,9 +95,8 @@ void wr_cluster_load(const struct wr_plan *p, uint64_t ahead,
         .first_s = request_s(&p->storage.profile, &q),
         .collate_s = l->batch_cpu_s.mean * p->compute.accelerators / cores,
         .decode_tail_s = l->cpu_s.mean,
-        .cores_vary = !wr_plan_is_fixed(&l->cpu_s) ||
-                      !wr_plan_is_fixed(&l->batch_cpu_s),
-        .read_varies = !wr_plan_is_fixed(&p->data.bytes) || p->storage.vary > 0,
+        .cores_vary = !is_fixed(&l->cpu_s) || !is_fixed(&l->batch_cpu_s),
+        .read_varies = !is_fixed(&p->data.bytes) || p->storage.vary > 0,
     };
     ret->cpu_s = ret->samples * l->cpu_s.mean / cores;
     if (*p->cache.profile.name)
@@ -121,7 +120,7 @@ static double sum_over_mean(const struct wr_plan_draw *d, double n,
 {
     struct wr_plan_draw sum = *d;
 
-    if (wr_plan_is_fixed(d))
+    if (is_fixed(d))
         return 1;
     sum.mean = 1;
     if (n > 1) {
@@ -223,7 +222,7 @@ void wr_cluster_compute(struct wr_cluster *c, uint32_t node, double *ret_max_s,
     uint64_t k = c->step * c->node_count + node;
     bool eval = c->step % c->epoch_steps >= c->epoch_steps - p->eval_steps;
 
-    if (eval || (wr_plan_is_fixed(&p->compute.step_s) && c->lump))
+    if (eval || (is_fixed(&p->compute.step_s) && c->lump))
         *ret_max_s = *ret_mean_s = eval ? p->eval_s : p->compute.step_s.mean;
     else if (c->lump)
         compute_lumped(c, k, ret_max_s, ret_mean_s);

@@ -106,7 +106,6 @@ struct wr_cluster {
     bool blocked;     /* the save that begins waits for one before */
 
     struct wr_plan_result *result;
-    size_t epoch_cap, step_cap;
 };
 
 /* The device has another flow, or one less. */
@@ -126,7 +125,6 @@ bool wr_cluster_is_cached(const struct wr_cluster *c, uint64_t step);
 /* Of the slowest accelerator of a simulated node, and of the mean one. */
 void wr_cluster_compute(struct wr_cluster *c, uint32_t node, double *ret_max_s,
                         double *ret_mean_s);
-bool wr_plan_is_fixed(const struct wr_plan_draw *d);
 
 /* cluster_step.c */
 void wr_cluster_begin_step(struct wr_cluster *c);

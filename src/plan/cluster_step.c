@@ -156,37 +156,15 @@ void wr_cluster_begin_step(struct wr_cluster *c)
 
 static void note_epoch(struct wr_cluster *c, uint64_t steps)
 {
-    struct wr_plan_result *r = c->result;
-    struct wr_plan_epoch *e;
-    double samples = (double)steps * c->load.samples * c->p->nodes;
+    struct wr_plan_epoch e = {.seconds = c->now_s - c->epoch_s, .steps = steps};
 
-    if (!wr_grow(&r->epochs, &c->epoch_cap, r->epoch_count + 1,
-                 sizeof(*r->epochs))) {
-        c->failed = true;
-        return;
-    }
-    e = &r->epochs[r->epoch_count++];
-    *e = (struct wr_plan_epoch){.seconds = c->now_s - c->epoch_s,
-                                .steps = steps};
-    e->samples_per_s = e->seconds > 0 ? samples / e->seconds : 0;
     for (unsigned k = 0; k < WR_PLAN_PARTS; k++) {
-        e->part_s[k] = c->part_s[k] / c->node_count;
-        r->part_s[k] += e->part_s[k];
+        e.part_s[k] = c->part_s[k] / c->node_count;
+        c->result->part_s[k] += e.part_s[k];
     }
+    c->failed |= !wr_plan_note_epoch(c->p, c->result, e);
     memset(c->part_s, 0, sizeof(c->part_s));
     c->epoch_s = c->now_s;
-}
-
-static void note_step(struct wr_cluster *c)
-{
-    struct wr_plan_result *r = c->result;
-
-    if (!wr_grow(&r->step_s, &c->step_cap, r->step_count + 1,
-                 sizeof(*r->step_s))) {
-        c->failed = true;
-        return;
-    }
-    r->step_s[r->step_count++] = c->now_s - c->step_s;
 }
 
 static void finish_run(struct wr_cluster *c)
@@ -214,7 +192,7 @@ void wr_cluster_go_on(struct wr_cluster *c)
 {
     bool epoch_over = c->step % c->epoch_steps == 0;
 
-    note_step(c);
+    c->failed |= !wr_plan_note_step(c->result, c->now_s - c->step_s);
     if (epoch_over)
         note_epoch(c, c->epoch_steps);
     if (c->step >= c->last) {

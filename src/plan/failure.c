@@ -14,8 +14,6 @@
 
 #include "base/mem.h"
 
-#define MOST_FAILURES 10000000
-
 /* --- formulas --- */
 
 static double young(double stall, double mtbf)
@@ -151,55 +149,4 @@ void wr_plan_saving(const struct wr_plan *p, double stall_s, double step_s,
             s.lost_s = redone(&s, interval) + s.drain_s + s.restore_s;
     }
     *ret = s;
-}
-
-/* --- the check --- */
-
-/* Failures, each so long after the one before. */
-struct fates {
-    double mtbf_s;
-    uint64_t seed, count;
-};
-
-static double next_failure(struct fates *f)
-{
-    const struct wr_plan_draw d = {WR_PLAN_EXPONENTIAL, f->mtbf_s, 1};
-
-    return isinf(f->mtbf_s) ? INFINITY
-                            : wr_plan_drawn(&d, f->seed, 201, f->count++);
-}
-
-/* Work that a failure leaves, so long after the job was restored. */
-static double kept(const struct wr_plan_saving *s, double interval,
-                   double after_s)
-{
-    double saves = floor((after_s - s->drain_s) / (interval + s->stall_s));
-
-    return WR_MAX(saves, 0) * interval;
-}
-
-double wr_plan_failures(const struct wr_plan_saving *s, double interval_s,
-                        double work_s, uint64_t seed)
-{
-    struct fates f = {.mtbf_s = s->mtbf_s, .seed = seed};
-    double now = 0, failure = next_failure(&f), left = work_s;
-
-    if (!(interval_s > 0) || !(s->stall_s >= 0) || !(work_s >= 0))
-        return NAN;
-    while (f.count < MOST_FAILURES) {
-        double saves = WR_MAX(ceil(left / interval_s) - 1, 0);
-        double needs = left + saves * s->stall_s;
-
-        if (needs <= failure)
-            return now + needs;
-        left -= kept(s, interval_s, failure);
-        now += failure;
-        for (failure = next_failure(&f);
-             failure < s->restore_s && f.count < MOST_FAILURES;
-             failure = next_failure(&f))
-            now += failure;
-        now += s->restore_s;
-        failure -= s->restore_s;
-    }
-    return INFINITY; /* nothing is ever done */
 }

@@ -25,10 +25,4 @@ struct wr_plan_saving {
 void wr_plan_saving(const struct wr_plan *p, double stall_s, double step_s,
                     struct wr_plan_saving *ret);
 
-/* Seconds until `work_s` of training are done, with saves and failures drawn
- * from the seed: the check of the formulas. INFINITY: it never ends, because
- * hardly an interval passes without a failure. NaN: no such interval. */
-double wr_plan_failures(const struct wr_plan_saving *s, double interval_s,
-                        double work_s, uint64_t seed);
-
 #endif

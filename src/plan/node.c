@@ -166,20 +166,6 @@ static void done(struct wr_sim *s)
     free(s->accel);
 }
 
-/* Samples per second of the second half of the last epoch. */
-static double steady(const struct wr_sim *s)
-{
-    const struct wr_plan_result *r = s->result;
-    size_t n = WR_MIN(r->step_count, (size_t)WR_MAX(s->steps, (uint64_t)1));
-    double seconds = 0, per_step = (double)s->p->compute.batch *
-                                   s->p->compute.accelerators * s->p->nodes;
-
-    n = (n + 1) / 2;
-    for (size_t k = r->step_count - n; k < r->step_count; k++)
-        seconds += r->step_s[k];
-    return seconds > 0 ? (double)n * per_step / seconds : 0;
-}
-
 static void conclude(struct wr_sim *s)
 {
     struct wr_plan_result *r = s->result;
@@ -190,7 +176,7 @@ static void conclude(struct wr_sim *s)
     for (unsigned k = 0; k < WR_PLAN_PARTS; k++)
         r->part_s[k] = s->part_ns[k] / NS;
     r->samples_per_s = r->seconds > 0 ? samples / r->seconds : 0;
-    r->steady_per_s = steady(s);
+    r->steady_per_s = wr_plan_steady(s->p, r, WR_MAX(s->steps, UINT64_C(1)));
     r->utilization = r->seconds > 0 ? r->part_s[WR_PLAN_COMPUTES] / r->seconds
                                     : 0;
     r->storage_busy = s->end_ns > 0 ? s->reading_ns / s->end_ns : 0;

@@ -113,38 +113,16 @@ void wr_sim_begin_step(struct wr_sim *s)
 
 /* --- the end of a step, of an epoch, of the run --- */
 
-static void note_step(struct wr_sim *s)
-{
-    struct wr_plan_result *r = s->result;
-
-    if (!wr_grow(&r->step_s, &s->step_cap, r->step_count + 1,
-                 sizeof(*r->step_s))) {
-        s->failed = true;
-        return;
-    }
-    r->step_s[r->step_count++] = (s->now_ns - s->step_ns) / NS;
-}
-
 static void note_epoch(struct wr_sim *s, uint64_t steps)
 {
-    struct wr_plan_result *r = s->result;
-    struct wr_plan_epoch *e;
-    double samples = (double)steps * s->p->compute.accelerators *
-                     s->p->compute.batch * s->p->nodes;
+    struct wr_plan_epoch e = {.seconds = (s->now_ns - s->epoch_ns) / NS,
+                              .steps = steps};
 
-    if (!wr_grow(&r->epochs, &s->epoch_cap, r->epoch_count + 1,
-                 sizeof(*r->epochs))) {
-        s->failed = true;
-        return;
-    }
-    e = &r->epochs[r->epoch_count++];
-    *e = (struct wr_plan_epoch){.seconds = (s->now_ns - s->epoch_ns) / NS,
-                                .steps = steps};
-    e->samples_per_s = e->seconds > 0 ? samples / e->seconds : 0;
     for (unsigned k = 0; k < WR_PLAN_PARTS; k++) {
-        e->part_s[k] = s->epoch_part_ns[k] / NS;
+        e.part_s[k] = s->epoch_part_ns[k] / NS;
         s->part_ns[k] += s->epoch_part_ns[k];
     }
+    s->failed |= !wr_plan_note_epoch(s->p, s->result, e);
     memset(s->epoch_part_ns, 0, sizeof(s->epoch_part_ns));
     s->epoch_ns = s->now_ns;
 }
@@ -174,7 +152,7 @@ static bool saves_now(const struct wr_sim *s, bool eval)
 
 void wr_sim_go_on(struct wr_sim *s)
 {
-    note_step(s);
+    s->failed |= !wr_plan_note_step(s->result, (s->now_ns - s->step_ns) / NS);
     if (s->step % epoch_steps(s) == 0)
         next_epoch(s);
     if (s->step * s->p->compute.accelerators >= s->total ||

@@ -133,7 +133,7 @@ struct wr_sim {
     struct wr_plan_result *result;
     double part_ns[WR_PLAN_PARTS], epoch_part_ns[WR_PLAN_PARTS];
     double reading_ns;
-    size_t step_cap, epoch_cap, span_cap;
+    size_t span_cap;
     struct wr_plan_span *open_spans; /* owned: of each lane */
     uint32_t lanes;
     double queue_ns; /* the batch before left the queue */

@@ -173,8 +173,6 @@ enum wr_plan_part {
     WR_PLAN_PARTS
 };
 
-const char *wr_plan_part_name(enum wr_plan_part part); /* "storage" */
-
 struct wr_plan_epoch {
     double seconds;
     uint64_t steps;
@@ -209,10 +207,10 @@ struct wr_plan_result {
     double utilization;   /* computing over all, of the whole run */
     double storage_busy, cores_busy; /* 0..1 */
     struct wr_plan_epoch *epochs;    /* owned */
-    size_t epoch_count;
+    size_t epoch_count, epoch_cap;
     double part_s[WR_PLAN_PARTS]; /* of the whole run */
     double *step_s;               /* owned: each step from start to start */
-    size_t step_count;
+    size_t step_count, step_cap;
     struct wr_plan_span *spans; /* owned: of the first batches */
     size_t span_count;
     double save_stall_s;           /* mean of one save; NaN: none */
@@ -223,5 +221,15 @@ struct wr_plan_result {
 };
 
 void wr_plan_result_done(struct wr_plan_result *r);
+
+/* For the simulations: a step or an epoch is over, whose samples per second are
+ * set here. False: no memory. */
+bool wr_plan_note_step(struct wr_plan_result *r, double seconds);
+bool wr_plan_note_epoch(const struct wr_plan *p, struct wr_plan_result *r,
+                        struct wr_plan_epoch e);
+
+/* Samples per second of the second half of the last epoch, of so many steps. */
+double wr_plan_steady(const struct wr_plan *p, const struct wr_plan_result *r,
+                      uint64_t steps);
 
 #endif

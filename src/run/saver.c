@@ -15,9 +15,23 @@
 #include "measure/bench_store.h"
 #include "run/extra.h"
 #include "run/job.h"
-#include "run/pause.h"
+#include "weir/error.h"
 
 #define KEEP 2 /* steps: a benchmark does not fill the disk */
+
+/* WEIR_ECANCELED when the run is stopped meanwhile. */
+static int run_pause(const struct wr_run_job *job, double seconds,
+                     weir_err *err)
+{
+    uint64_t end = wr_clock_ns() + (uint64_t)(fmin(seconds, 1e6) * 1e9), now;
+
+    while ((now = wr_clock_ns()) < end) {
+        if (job->plan->stopped && job->plan->stopped())
+            return wr_fail(err, WEIR_ECANCELED, "stopped");
+        wr_clock_sleep_until(WR_MIN(end, now + 100 * WR_NS_PER_MS));
+    }
+    return 0;
+}
 
 /* --- the state --- */
 
@@ -253,7 +267,8 @@ int wr_run_saver_save(struct wr_run_saver *s, uint64_t epoch, weir_err *err)
     return 0;
 }
 
-int wr_run_saver_restore(struct wr_run_saver *s, weir_err *err)
+/* Reads the newest step back; all ranks. */
+static int saver_restore(struct wr_run_saver *s, weir_err *err)
 {
     struct wr_run_result *ret = s->job->ret;
     size_t cap = ret->restore_count;
@@ -289,7 +304,7 @@ static int write_all(struct wr_run_job *job, uint64_t count, weir_err *err)
     for (uint64_t k = 0; r == 0 && k < count; k++) {
         wr_run_tell(job, "saving", NULL);
         if (k)
-            r = wr_run_pause(job, pause, err);
+            r = run_pause(job, pause, err);
         if (r == 0)
             r = wr_run_saver_save(&job->saver, 0, err);
     }
@@ -310,7 +325,7 @@ int wr_run_only_save(struct wr_run_job *job, weir_err *err)
         r = weir_ckpt_wait(job->saver.c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err);
     for (uint64_t k = 0; r == 0 && k < reads; k++) {
         wr_run_tell(job, "restoring", NULL);
-        r = wr_run_saver_restore(&job->saver, err);
+        r = saver_restore(&job->saver, err);
     }
     return r;
 }

@@ -36,9 +36,6 @@ bool wr_run_saver_due_epoch(const struct wr_run_saver *s, uint64_t epochs);
 
 int wr_run_saver_save(struct wr_run_saver *s, uint64_t epoch, weir_err *err);
 
-/* Reads the newest step back; all ranks. */
-int wr_run_saver_restore(struct wr_run_saver *s, weir_err *err);
-
 /* A description that only saves and restores. */
 int wr_run_only_save(struct wr_run_job *job, weir_err *err);
 

@@ -112,11 +112,6 @@ static const json_t *last_run(const struct wr_cell *c)
                                 : NULL;
 }
 
-const char *wr_cell_text(const struct wr_cell *c, const char *key)
-{
-    return wr_get_text(last_run(c), key);
-}
-
 const json_t *wr_cell_list(const struct wr_cell *c, const char *key)
 {
     return wr_get_list(last_run(c), key);

@@ -67,9 +67,6 @@ unsigned wr_cell_runs(const struct wr_cell *c);
  * is there and none is wanted. NaN where nothing is known. Takes NULL. */
 struct wr_spread wr_cell_spread(const struct wr_cell *c, const char *key);
 
-/* A text of the last run; "" if it has none. Takes NULL. */
-const char *wr_cell_text(const struct wr_cell *c, const char *key);
-
 /* A list of the last counted run; NULL if it has none. Takes NULL. */
 const json_t *wr_cell_list(const struct wr_cell *c, const char *key);
 

@@ -76,6 +76,15 @@ int wr_tier_make_own(struct wr_tier *t, weir_err *err);
  * that of whoever has the tier. "": there is none. */
 int wr_tier_find_work(struct wr_tier *t, char ret[WR_TIER_PATH], weir_err *err);
 
+/* --- left.c --- */
+
+/* Empties `.writer-NUMBER` of an earlier writer, which may be adding to it still,
+ * and removes it: from then on nothing gets out of it or into it. */
+int wr_tier_dissolve(struct wr_tier *t, const char *outer, weir_err *err);
+/* What writers before this one did not finish is finished or taken away;
+ * *swept counts what was taken. */
+int wr_tier_sweep(struct wr_tier *t, uint64_t *swept, weir_err *err);
+
 /* --- mark.c --- */
 
 /* Takes off a mark of a step that was taken away. It goes by the folder of the

@@ -47,7 +47,7 @@ int wr_writers_add(struct wr_writers *w, uint64_t number, const char *nonce,
     struct wr_generation g = {.number = number};
     size_t at = w->count;
 
-    memcpy(g.nonce, nonce, sizeof(g.nonce));
+    snprintf(g.nonce, sizeof(g.nonce), "%s", nonce);
     if (!g.nonce[0] || wr_writers_has(w, &g))
         return 0;
     if (!wr_grow(&w->all, &w->cap, w->count + 1, sizeof(*w->all)))

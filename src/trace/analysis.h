@@ -45,6 +45,7 @@ struct wr_trace_use {
     uint64_t end_read, end_written; /* the highest byte touched + 1 */
     uint64_t first_ns, last_ns;     /* UINT64_MAX: never */
     uint64_t covered, pass_bytes;   /* of this pass: 64ths of the file; bytes */
+    uint32_t pass_opens;            /* of this pass: from which it was read */
     uint64_t groups;                /* bit rank % 64 (or process) of readers */
     uint32_t last_group, renames;
     uint32_t entries;                /* of a folder that was listed */

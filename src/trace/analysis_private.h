@@ -80,17 +80,12 @@ int wr_trace_mounts(struct wr_trace_analysis *a, weir_err *err);
 /* tree.c: ranks before the walk, jobs after it. */
 void wr_trace_ranks(struct wr_trace_analysis *a);
 void wr_trace_jobs(struct wr_trace_analysis *a);
-/* use.c: one event on an ordinary file. */
+/* use.c: one event on an ordinary file; a thread; after the walk, what several
+ * ranks read of the same files. */
 void wr_trace_use_event(struct wr_trace_walk *w, const struct wr_trace_event *e,
                         struct wr_trace_thread *t, struct wr_trace_bin *bin);
-/* handles.c */
-struct wr_handle *wr_handle_of(struct wr_trace_walk *w, uint32_t process,
-                               uint32_t file, bool make);
-void wr_handle_drop(struct wr_trace_walk *w, struct wr_handle *h);
 struct wr_trace_thread *wr_thread_of(struct wr_trace_walk *w, uint32_t process,
                                      uint32_t tid);
-void wr_pair_add(struct wr_trace_walk *w, const struct wr_trace_event *e,
-                 uint32_t rank);
 void wr_pairs_finish(struct wr_trace_walk *w);
 /* saves.c */
 void wr_trace_save_event(struct wr_trace_walk *w,

@@ -2,10 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/event.h"
 
-#include <stddef.h>
-
-#include "base/mem.h"
-
 static const struct {
     const char *name;
     enum wr_trace_class class;
@@ -21,12 +17,6 @@ static const char *const classes[WR_TRACE_CLASSES] = {
     [WR_TRACE_CLASS_META] = "metadata",   [WR_TRACE_CLASS_SYNC] = "sync",
     [WR_TRACE_CLASS_PROCESS] = "process", [WR_TRACE_CLASS_MARK] = "mark"};
 
-static const char *const kinds[] = {[WR_TRACE_DATA] = "data",
-                                    [WR_TRACE_RUNTIME] = "runtime",
-                                    [WR_TRACE_SYSTEM] = "system",
-                                    [WR_TRACE_SHM] = "shared memory",
-                                    [WR_TRACE_STREAM] = "stream"};
-
 const char *wr_trace_op_name(unsigned op)
 {
     return op < WR_TRACE_OPS ? ops[op].name : "?";
@@ -40,9 +30,4 @@ enum wr_trace_class wr_trace_op_class(unsigned op)
 const char *wr_trace_class_name(unsigned class)
 {
     return class < WR_TRACE_CLASSES ? classes[class] : "?";
-}
-
-const char *wr_trace_kind_name(int kind)
-{
-    return kind >= 0 && (size_t)kind < WR_ARRAY_LEN(kinds) ? kinds[kind] : "?";
 }

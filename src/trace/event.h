@@ -84,7 +84,6 @@ enum {
 const char *wr_trace_op_name(unsigned op);
 enum wr_trace_class wr_trace_op_class(unsigned op);
 const char *wr_trace_class_name(unsigned class);
-const char *wr_trace_kind_name(int kind);
 
 struct wr_trace_event {
     uint64_t start_ns, dur_ns; /* start: since the trace began */

@@ -1,8 +1,8 @@
 /* finding.h - what is wrong with a program's I/O, what it costs, and the cure.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each rule is one file find_*.c with one table and a line in finding.c. A rule
- * speaks only if the numbers of the trace carry it. */
+ * A finding is a function in one of find_*.c and a row of findings.def. It speaks
+ * only if the numbers of the trace carry it. */
 #ifndef WR_TRACE_FINDING_H
 #define WR_TRACE_FINDING_H
 
@@ -24,19 +24,19 @@ struct wr_trace_finding_example {
 
 struct wr_trace_finding {
     const struct wr_trace_finding_rule *rule;
-    double seconds; /* lost per epoch; per run if `once` */
-    double gain;    /* of these, what the change is expected to bring */
-    bool once;      /* lost once in a run, not in each epoch */
-    bool risk;      /* no time is lost: data may be */
-    int sure;       /* enum wr_trace_finding_sure */
+    const char *over; /* codes of findings that it stands in for */
+    double seconds;   /* lost per epoch; per run if `once` */
+    double gain;      /* of these, what the change is expected to bring */
+    bool once;        /* lost once in a run, not in each epoch */
+    bool risk;        /* no time is lost: data may be */
+    int sure;         /* enum wr_trace_finding_sure */
     char what[240], evidence[400], change[480];
     struct wr_trace_finding_example examples[WR_TRACE_FINDING_EXAMPLES];
     size_t example_count;
 };
 
 struct wr_trace_finding_rule {
-    const char *code, *title;
-    /* True: *ret is filled, all but `rule`. */
+    const char *code, *title, *over;
     bool (*look)(const struct wr_trace_analysis *a,
                  struct wr_trace_finding *ret);
 };

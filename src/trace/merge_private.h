@@ -1,4 +1,4 @@
-/* merge_private.h - what the parts of a merge share.
+/* merge_private.h - what a merge and its checks share.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_TRACE_MERGE_PRIVATE_H
 #define WR_TRACE_MERGE_PRIVATE_H
@@ -47,16 +47,10 @@ struct wr_merge {
     struct wr_merge_sum sum;
 };
 
-/* merge_names.c: gives the names of all inputs new numbers. */
-int wr_merge_names(struct wr_merge *m, weir_err *err);
 /* merge_check.c: opens the inputs, refuses what does not belong together. */
 int wr_merge_open(struct wr_merge *m, weir_err *err);
 int wr_merge_align(struct wr_merge *m, weir_err *err);
 void wr_merge_note(const struct wr_merge *m, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* merge_info.c: what the whole trace has once; texts are freed by the second. */
-int wr_merge_info(const struct wr_merge *m, struct wr_trace_info *ret,
-                  weir_err *err);
-void wr_merge_info_done(struct wr_trace_info *info);
 
 #endif

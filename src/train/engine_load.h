@@ -7,24 +7,22 @@
 #ifndef WR_TRAIN_ENGINE_LOAD_H
 #define WR_TRAIN_ENGINE_LOAD_H
 
-#include <stddef.h>
-
+#include "base/module.h"
 #include "train/engine.h"
 #include "weir/error.h"
 #include "weir/weir.h"
 
-/* What a module was built from. It sees the structures of engine.h, so that
- * one of another build is refused, not called. */
+/* A module sees the structures of engine.h. */
 struct wr_engine_module {
-    int version;                 /* WEIR_VERSION */
-    size_t ops_bytes, net_bytes; /* of the structures */
+    struct wr_module_made made;
     const struct wr_engine_ops *ops;
 };
 
+#define WR_ENGINE_BYTES                                                        \
+    (sizeof(struct wr_engine_ops) << 16 | sizeof(struct wr_net))
 #define WR_ENGINE_MODULE(table)                                                \
     {                                                                          \
-        .version = WEIR_VERSION, .ops_bytes = sizeof(struct wr_engine_ops),    \
-        .net_bytes = sizeof(struct wr_net), .ops = (table)                     \
+        .made = {WEIR_VERSION, WR_ENGINE_BYTES}, .ops = (table)                \
     }
 
 /* Loads the module of the engine `name` from the first folder that has it: see

@@ -1,7 +1,7 @@
 /* onednn_run.h - oneDNN's objects, and programs: lists of primitives to run.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A plan (onednn_plan.h) adds steps to a program once; each training step runs
+ * A plan (onednn.c) adds steps to a program once; each training step runs
  * it from the first to the last. Memory and primitives belong to the context
  * and live until it is stopped. */
 #ifndef WR_TRAIN_ONEDNN_RUN_H

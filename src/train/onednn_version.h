@@ -3,7 +3,7 @@
  *
  * Version 2 describes an operation in a structure and makes a primitive's
  * descriptor of it; version 3 has one call for both, and memory descriptors
- * are opaque. onednn_v2.c or onednn_v3.c is built; nothing else needs to know. */
+ * are opaque. Nothing else needs to know which it is. */
 #ifndef WR_TRAIN_ONEDNN_VERSION_H
 #define WR_TRAIN_ONEDNN_VERSION_H
 

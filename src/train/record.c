@@ -31,7 +31,8 @@ static const char *limit_name(enum wr_train_limit limit)
     return names[limit];
 }
 
-double wr_train_rate(const struct wr_train_result *res)
+/* Samples per second, without the time of validation; 0: there were none. */
+static double train_rate(const struct wr_train_result *res)
 {
     double seconds = res->seconds - res->validate_s;
 
@@ -182,7 +183,7 @@ static json_t *result_json(const struct wr_train_result *res)
     put_number(j, "iterations", res->done);
     put_number(j, "iterations_per_epoch", res->per_epoch);
     put_number(j, "samples", res->samples);
-    wr_put_real(j, "samples_per_s", wr_train_rate(res));
+    wr_put_real(j, "samples_per_s", train_rate(res));
     put_times(j, res);
     wr_put_real(j, "loss_first", res->loss_first);
     wr_put_real(j, "loss_last", res->loss_last);

@@ -19,7 +19,4 @@ json_t *wr_train_record(const struct wr_train_plan *plan,
 /* What a record has as `compare`. */
 json_t *wr_train_compared_json(const struct wr_train_compared *c);
 
-/* Samples per second, without the time of validation; 0: there were none. */
-double wr_train_rate(const struct wr_train_result *res);
-
 #endif

@@ -434,8 +434,3 @@ const char *wr_wl_key_nearest(const char *given, char *buf, size_t cap)
     snprintf(buf, cap, "%s", best);
     return buf;
 }
-
-bool wr_wl_key_is_ours(const struct wr_wl_key *k)
-{
-    return !strncmp(k->path, "weir.", 5);
-}

@@ -55,7 +55,4 @@ bool wr_wl_key_is_section(const char *path, size_t len);
  * "dataset.num_file_train". NULL: none is near. `buf` (64 bytes) may hold it. */
 const char *wr_wl_key_nearest(const char *path, char *buf, size_t cap);
 
-/* The section whose `weir.` keys DLIO does not know. */
-bool wr_wl_key_is_ours(const struct wr_wl_key *k);
-
 #endif

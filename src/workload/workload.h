@@ -250,7 +250,5 @@ int wr_workload_scale(struct wr_workload *w, double factor, uint64_t world,
 /* The whole description, defaults filled in, as YAML that wr_workload_parse
  * reads (without comments); fresh memory. */
 char *wr_workload_yaml(const struct wr_workload *w);
-/* The same for DLIO's tools: below `workload:`, without the section `weir`. */
-char *wr_workload_yaml_dlio(const struct wr_workload *w);
 
 #endif

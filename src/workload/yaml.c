@@ -168,18 +168,7 @@ static const char *open_sections(FILE *to, const char *path, const char *before,
     return name;
 }
 
-/* Ways to deal files out that DLIO has no word for; it ignores the key. */
-static bool is_unknown_to_dlio(const struct wr_wl_key *k,
-                               const struct wr_workload *w)
-{
-    return wr_wl_key_is_ours(k) || (k->choices == wr_wl_accesses &&
-                                    (w->reader.access == WR_WL_ACCESS_AUTO ||
-                                     w->reader.access == WR_WL_ACCESS_SAME));
-}
-
-/* All rows below `indent` blanks; `ours`: with those that DLIO does not know. */
-static void print_rows(FILE *to, const struct wr_workload *w, unsigned indent,
-                       bool ours)
+static void print_rows(FILE *to, const struct wr_workload *w)
 {
     const struct wr_wl_key *k;
     const char *before = "";
@@ -187,9 +176,9 @@ static void print_rows(FILE *to, const struct wr_workload *w, unsigned indent,
     for (size_t i = 0; (k = wr_wl_key_at(i)); i++) {
         const void *field = (const char *)w + k->at;
         const char *name;
-        unsigned depth = indent;
+        unsigned depth = 0;
 
-        if (is_left_out(k, field) || (!ours && is_unknown_to_dlio(k, w)))
+        if (is_left_out(k, field))
             continue;
         name = open_sections(to, k->path, before, &depth);
         fprintf(to, "%*s%s: ", (int)(2 * depth), "", name);
@@ -199,7 +188,7 @@ static void print_rows(FILE *to, const struct wr_workload *w, unsigned indent,
     }
 }
 
-static char *print_all(const struct wr_workload *w, bool ours)
+char *wr_workload_yaml(const struct wr_workload *w)
 {
     char *text = NULL;
     size_t len = 0;
@@ -207,22 +196,10 @@ static char *print_all(const struct wr_workload *w, bool ours)
 
     if (!to)
         return NULL;
-    if (!ours)
-        fputs("workload:\n", to);
-    print_rows(to, w, ours ? 0 : 1, ours);
+    print_rows(to, w);
     if (fclose(to) != 0) {
         free(text);
         return NULL;
     }
     return text;
-}
-
-char *wr_workload_yaml(const struct wr_workload *w)
-{
-    return print_all(w, /* ours= */ true);
-}
-
-char *wr_workload_yaml_dlio(const struct wr_workload *w)
-{
-    return print_all(w, /* ours= */ false);
 }

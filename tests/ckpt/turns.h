@@ -72,6 +72,7 @@ struct turns_folder {
     uint64_t generation; /* of its last writer; of the slow tier the highest */
     unsigned opening;    /* of that writer */
     unsigned store;      /* its number; 0: new, or of an earlier version */
+    bool unsure;         /* an opening that gave up may be its last writer */
     bool notes;          /* which openings it knows: */
     uint64_t known[TURNS_WORDS];
 };
@@ -127,6 +128,8 @@ bool turns_is_newer(const struct turns *w, unsigned a, unsigned b);
 /* Looks into all folders. */
 void turns_look(struct turns *w);
 bool turns_has(const struct turns_seen *s, unsigned salt);
+/* The same for a step, not for what was set aside. */
+bool turns_shows(const struct turns_seen *s, unsigned salt);
 /* The save of a step, not set aside; TURNS_SAVES: none. */
 unsigned turns_find(const struct turns *w, const struct turns_seen *s,
                     uint64_t step);

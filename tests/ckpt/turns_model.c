@@ -185,6 +185,14 @@ bool turns_has(const struct turns_seen *s, unsigned salt)
     return false;
 }
 
+bool turns_shows(const struct turns_seen *s, unsigned salt)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->copies[i].salt == salt && !s->copies[i].aside)
+            return true;
+    return false;
+}
+
 unsigned turns_find(const struct turns *w, const struct turns_seen *s,
                     uint64_t step)
 {
@@ -306,6 +314,7 @@ void turns_begin_writer(struct turns *w, unsigned folder)
     w->far.opening = ++w->openings;
     note_number(w, w->far.opening, w->far.generation);
     note_opening(&w->far, w->far.opening);
+    w->far.unsure = false;
     w->folders[folder] = w->far;
 }
 
@@ -454,7 +463,7 @@ static bool is_replaced(const struct turns *w, unsigned salt)
 }
 
 /* It is not of the run that `head` is the end of: that run is on the slow tier,
- * and a newer one that was left, too, stays. */
+ * and another one that was left, too, and is not older, stays. */
 static bool is_left(const struct turns *w, unsigned salt, unsigned head,
                     const bool *run, unsigned keep)
 {
@@ -465,7 +474,7 @@ static bool is_left(const struct turns *w, unsigned salt, unsigned head,
         return true;
     for (unsigned i = 0; i < w->count; i++)
         if (!run[i] && i != salt && is_there(w, i) &&
-            turns_is_newer(w, i, salt))
+            !turns_is_newer(w, salt, i))
             return true;
     return false;
 }
@@ -500,14 +509,16 @@ static bool is_retired(const struct turns *w, unsigned salt)
 static bool check_drained(struct turns *w, unsigned salt)
 {
     struct turns_save *s = &w->saves[salt];
-    bool theirs = s->folder != TURNS_NOWHERE && w->newest > s->generation &&
-                  w->newest > w->folders[s->folder].generation;
-    bool stale = s->stale || theirs;
+    const struct turns_folder *f = s->folder != TURNS_NOWHERE
+                                       ? &w->folders[s->folder]
+                                       : NULL;
+    bool theirs = f && !f->unsure && w->newest > s->generation &&
+                  w->newest > f->generation;
 
     if (s->drained)
         return true;
     s->drained = true;
-    return !stale || w->adopts ||
+    return (!s->stale && !theirs) || w->adopts ||
            turns_fail(w, "save %u of step %u is stale and was drained", salt,
                       (unsigned)s->step);
 }

@@ -100,7 +100,8 @@ static void note_opened(struct turns *w, unsigned node, bool rolled)
     struct turns_node *nd = &w->nodes[node];
 
     for (unsigned i = 0; i < w->count; i++)
-        w->saves[i].stale |= turns_has(&w->on[nd->folder], i) &&
+        w->saves[i].stale |= !w->folders[nd->folder].unsure &&
+                             turns_has(&w->on[nd->folder], i) &&
                              turns_is_stale_copy(w, nd->folder, i);
     turns_begin_writer(w, nd->folder);
     nd->generation = w->far.generation;
@@ -143,8 +144,10 @@ static void op_open(struct turns *w, unsigned node)
                           : "");
     if (weir_ckpt_open(&nd->c, &cfg, &err) < 0) {
         turns_say(w, "   refused: %.200s\n", err.msg);
-        /* A busy machine: it may have fenced off others before it gave up. */
+        /* A busy machine: it may have fenced off others before it gave up, and
+         * linked its fast tier. */
         if (hangs && err.code == WEIR_ETIMEDOUT) {
+            w->folders[nd->folder].unsure = true;
             w->left_behind++;
             w->claims++;
             return;
@@ -225,7 +228,8 @@ static unsigned find_from(struct turns *w, struct turns_node *nd, uint64_t step)
     turns_look(w);
     for (unsigned i = 0; i < w->count; i++)
         if (w->saves[i].step < step &&
-            (turns_has(&w->on_slow, i) || turns_has(&w->on[nd->folder], i)) &&
+            (turns_shows(&w->on_slow, i) ||
+             turns_shows(&w->on[nd->folder], i)) &&
             (best == TURNS_SAVES || turns_is_newer(w, i, best)))
             best = i;
     nd->based = true;

@@ -278,6 +278,23 @@ static const char *make_json(const struct tmpdir *t)
     return tmpdir_at(t, "a.json");
 }
 
+/* Two files, each with labels beside it. */
+static const char *make_idx(const struct tmpdir *t)
+{
+    uint8_t images[20 + 7 * 48] = {0, 0, 8, 4, 0, 0, 0, 7, 0, 0,
+                                   0, 4, 0, 0, 0, 4, 0, 0, 0, 3};
+    uint8_t labels[] = {0, 0, 8, 1, 0, 0, 0, 7, 0, 1, 2, 3, 4, 0, 1};
+
+    for (unsigned k = 20; k < sizeof(images); k++)
+        images[k] = (uint8_t)k;
+    tmpdir_put(t, "a-images-idx4-ubyte", images, sizeof(images));
+    tmpdir_put(t, "a-labels-idx1-ubyte", labels, sizeof(labels));
+    images[7] = labels[7] = 5;
+    tmpdir_put(t, "b-images-idx4-ubyte", images, 20 + 5 * 48);
+    tmpdir_put(t, "b-labels-idx1-ubyte", labels, 8 + 5);
+    return t->path;
+}
+
 /* Nothing here writes HDF5: the file is one of the tests' own. */
 static const char *make_hdf5(const struct tmpdir *t)
 {
@@ -302,6 +319,7 @@ static const struct maker {
     {"json", make_jsonl, "x=tensor:u8:4x4x3"},
     {"json", make_json, "x=tensor:u8:4x4x3"},
     {"hdf5", make_hdf5, NULL},
+    {"idx", make_idx, NULL},
 };
 
 static void read_sample(const weir_dataset *ds, const weir_sample *s,

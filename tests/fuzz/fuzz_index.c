@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/ignored.h"
+#include "format/listing.h"
 #include "format/index_file.h"
 
 #define KEY       "fuzz" /* of the corpus */

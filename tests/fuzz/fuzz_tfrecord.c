@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_samples(job.index, &ts.shard, &u);
         wr_unpack_done(&u);
     }
-    wr_format_tfrecord.probe(&ts.store, "a.tfrecord");
+    wr_format_probe(&wr_format_tfrecord, &ts.store, "a.tfrecord");
     wr_index_free(job.index);
     free(ts.shard.data);
     free(ts.idx.data);

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "format/wt.h"
+#include "format/tensorfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,6 +14,12 @@
 
 #include "trace/file.h"
 
+static const char *const kinds[] = {[WR_TRACE_DATA] = "data",
+                                    [WR_TRACE_RUNTIME] = "runtime",
+                                    [WR_TRACE_SYSTEM] = "system",
+                                    [WR_TRACE_SHM] = "shared memory",
+                                    [WR_TRACE_STREAM] = "stream"};
+
 struct tracesum_file {
     uint64_t opens, reads, bytes_read, writes, bytes_written, stats, others;
     uint64_t opens_failed;
@@ -94,8 +100,8 @@ static void print(const struct tracesum *s)
 
         printf("file\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
                "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%s\n",
-               wr_trace_kind_name(n->kind), f->opens, f->reads, f->bytes_read,
-               f->writes, f->bytes_written, f->stats, f->others, n->path);
+               kinds[n->kind], f->opens, f->reads, f->bytes_read, f->writes,
+               f->bytes_written, f->stats, f->others, n->path);
         if (f->stdio)
             printf("stdio\t%s\n", n->path);
     }

@@ -95,11 +95,3 @@ const struct wr_call wr_calls[] = {
 };
 
 const size_t wr_call_count = WR_ARRAY_LEN(wr_calls);
-
-const struct wr_call *wr_call_of(uint64_t number)
-{
-    for (size_t k = 0; k < wr_call_count; k++)
-        if (wr_calls[k].number == number)
-            return &wr_calls[k];
-    return NULL;
-}

@@ -48,7 +48,4 @@ struct wr_call {
 extern const struct wr_call wr_calls[];
 extern const size_t wr_call_count;
 
-/* NULL: it has nothing to do with files. */
-const struct wr_call *wr_call_of(uint64_t number);
-
 #endif

@@ -3,77 +3,33 @@
 #include "trace/collect/counted.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "trace/counts.h"
 
-static size_t hash_of(uint32_t process, uint32_t file, size_t slots)
-{
-    uint64_t h = ((uint64_t)process << 32 | file) *
-                 UINT64_C(0x9e3779b97f4a7c15);
-
-    return (h >> 20) & (slots - 1);
-}
-
-static void place(struct wr_counted *c, size_t index)
-{
-    const struct wr_trace_counts *k = &c->files[index].counts;
-    size_t at = hash_of(k->process, k->file, c->slot_count);
-
-    while (c->slots[at])
-        at = (at + 1) & (c->slot_count - 1);
-    c->slots[at] = (uint32_t)index + 1;
-}
-
-static bool grow(struct wr_counted *c)
-{
-    size_t wanted = c->slot_count ? c->slot_count * 2 : 1024;
-    uint32_t *slots;
-
-    if (!wr_grow(&c->files, &c->cap, c->count + 1, sizeof(*c->files)))
-        return false;
-    if (c->count * 2 < c->slot_count)
-        return true;
-    slots = calloc(wanted, sizeof(*slots));
-    if (!slots)
-        return false;
-    free(c->slots);
-    c->slots = slots;
-    c->slot_count = wanted;
-    for (size_t i = 0; i < c->count; i++)
-        place(c, i);
-    return true;
-}
-
 struct wr_counted_file *wr_counted_of(struct wr_counted *c, uint32_t process,
                                       uint32_t file)
 {
+    const uint64_t key = ((uint64_t)process + 1) << 32 | file;
+    struct wr_map_number *at = wr_map_find(&c->numbers, key);
     struct wr_counted_file *f;
 
-    if (c->slot_count) {
-        size_t at = hash_of(process, file, c->slot_count);
-
-        for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1)) {
-            f = &c->files[c->slots[at] - 1];
-            if (f->counts.process == process && f->counts.file == file)
-                return f;
-        }
-    }
-    if (!grow(c))
+    if (at)
+        return &c->files[at->number];
+    c->numbers.size = sizeof(*at);
+    if (!wr_grow(&c->files, &c->cap, c->count + 1, sizeof(*c->files)) ||
+        !(at = wr_map_add(&c->numbers, key)))
         return NULL;
+    at->number = (uint32_t)c->count;
     f = &c->files[c->count++];
-    memset(f, 0, sizeof(*f));
-    f->counts.process = process;
-    f->counts.file = file;
-    place(c, c->count - 1);
+    *f = (struct wr_counted_file){.counts = {.process = process, .file = file}};
     return f;
 }
 
 void wr_counted_clear(struct wr_counted *c)
 {
     free(c->files);
-    free(c->slots);
+    wr_map_done(&c->numbers);
     *c = (struct wr_counted){0};
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/map.h"
 #include "trace/event.h"
 
 /* Counts, and where the last transfers ended (counts.h). */
@@ -18,8 +19,7 @@ struct wr_counted_file {
 struct wr_counted {
     struct wr_counted_file *files; /* owned */
     size_t count, cap;
-    uint32_t *slots; /* owned; index + 1, 0: free */
-    size_t slot_count;
+    struct wr_map numbers; /* of struct wr_map_number: places in `files` */
 };
 
 /* The counts of the pair; NULL when memory is short. */

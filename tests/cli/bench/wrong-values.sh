@@ -36,4 +36,4 @@ try --holdout 0.6 --part train
 try --holdout 1e-7 --part train
 try --holdout 0.1 --part test
 try --threads 1,0
-try --format nonsense
+try --format nonsense | sed 's/, list,.*/, .../' # all formats follow

@@ -29,7 +29,6 @@ static void named(void **state)
     snprintf(want, sizeof(want), "%s/weir-thing.so", b.path);
     snprintf(list, sizeof(list), "%s::%s:", a.path, b.path);
     assert_int_equal(setenv("WEIR_MODULES", list, 1), 0);
-    assert_string_equal(wr_module_named(), list);
     assert_int_equal(wr_module_find("thing", "none", path, &err), 0);
     assert_string_equal(path, want);
     assert_int_equal(wr_module_find("other", "none", path, &err), WEIR_ENOENT);
@@ -39,6 +38,42 @@ static void named(void **state)
     assert_memory_equal(path, a.path, strlen(a.path));
     tmpdir_done(&a);
     tmpdir_done(&b);
+}
+
+/* What is said of a module that cannot be had: where it was looked for, and how
+ * it is built. */
+static void test_messages(void **state)
+{
+    struct wr_module m = {.who = "engine 'x'",
+                          .name = "x",
+                          .tree = "none",
+                          .library = "libx",
+                          .package = "libx1",
+                          .symbol = "wr_x"};
+    char path[PATH_MAX];
+    const void *module;
+    struct tmpdir dir;
+    weir_err err;
+
+    assert_int_equal(setenv("WEIR_MODULES", "", 1), 0);
+    assert_int_equal(wr_module_load(&m, &module, &err), WEIR_ENOENT);
+    assert_non_null(strstr(err.msg, "engine 'x': no weir-x.so beside weir nor "
+                                    "in '/"));
+    m.unbuilt = "it (Debian: ...)";
+    assert_int_equal(wr_module_load(&m, &module, &err), WEIR_ENOTSUP);
+    assert_string_equal(err.msg, "engine 'x': this weir was built without it "
+                                 "(Debian: ...)");
+    tmpdir_init(&dir);
+    assert_int_equal(setenv("WEIR_MODULES", dir.path, 1), 0);
+    assert_int_equal(wr_module_load(&m, &module, &err), WEIR_ENOENT);
+    assert_non_null(
+        strstr(err.msg, "engine 'x': no weir-x.so in WEIR_MODULES"));
+    tmpdir_put_text(&dir, "weir-x.so", "no object");
+    snprintf(path, sizeof(path), "'%s/weir-x.so': cannot load: ", dir.path);
+    assert_int_equal(wr_module_load(&m, &module, &err), WEIR_ENOENT);
+    assert_memory_equal(err.msg, path, strlen(path));
+    assert_null(strstr(err.msg, "Debian")); /* that is not what it lacks */
+    tmpdir_done(&dir);
 }
 
 /* --- beside this program, which libweir is linked into --- */
@@ -66,12 +101,10 @@ static void beside(void **state)
 
     (void)state;
     put_beside(name, own);
-    assert_null(wr_module_named());
     assert_int_equal(wr_module_find(name, ".", path, &err), 0);
     assert_string_equal(path, own);
     unlink(own);
     assert_int_equal(wr_module_find(name, ".", path, &err), WEIR_ENOENT);
-    assert_true(*wr_module_installed() == '/');
 }
 
 /* What others can change is not taken: the program is not theirs. */
@@ -118,9 +151,8 @@ static void of_a_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named),
-        cmocka_unit_test(beside),
-        cmocka_unit_test(not_ours),
+        cmocka_unit_test(named),      cmocka_unit_test(test_messages),
+        cmocka_unit_test(beside),     cmocka_unit_test(not_ours),
         cmocka_unit_test(of_a_group),
     };
 

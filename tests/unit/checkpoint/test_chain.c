@@ -112,6 +112,13 @@ static void over_several(void **state)
           {{1, 'a', 1, 1, 10}, {0}, false},
           {{2, 'x', 1, 1, 30}, {1, 'a', 1, 1, 10}, true},
           {{2, 'b', 2, 1, 20}, {1, 'a', 1, 1, 10}, false});
+    CHECK("past the other run of that number", {{1, 'a', 1, 1, 10}, {0}, false},
+          {{2, 'b', 1, 1, 50}, {1, 'a', 1, 1, 10}, false},
+          {{2, 'x', 2, 1, 40}, {1, 'a', 1, 1, 10}, true},
+          {{3, 'c', 1, 1, 60}, {2, 'b', 1, 1, 50}, false});
+    CHECK("past one of an earlier version", {{1, '-', 0, 0, 10}, {0}, false},
+          {{1, '-', 0, 0, 20}, {0}, false},
+          {{2, 'b', 1, 1, 15}, {1, 'a', 1, 1, 30}, false});
 }
 
 /* Retention took away what the chain passed through. */

@@ -481,7 +481,7 @@ static void trouble(void **state)
     assert_int_equal(weir_ckpt_restore(&c, WEIR_LATEST, NULL, 0, NULL, &err),
                      0);
     assert_int_equal(weir_ckpt_look(&c, WEIR_LATEST, NULL, &err), 0);
-    assert_int_equal(wr_ckpt_take_trouble(&c, &err), WEIR_ENOSPC);
+    assert_int_equal(wr_ckpt_take_trouble(&c, NULL, &err), WEIR_ENOSPC);
     assert_string_equal(err.msg, why.msg);
     kit_close(&c);
 }

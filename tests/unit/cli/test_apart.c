@@ -15,7 +15,7 @@
 /* Whole messages in order, then the end and the exit code. */
 static void test_messages(void **state)
 {
-    struct wr_apart a;
+    struct wr_child a;
     char text[WR_APART_MESSAGE];
     int r = wr_apart_start(&a, NULL), n;
 
@@ -42,7 +42,7 @@ static void test_messages(void **state)
 /* A child that would not end by itself, nor by Ctrl-C. */
 static void test_ended(void **state)
 {
-    struct wr_apart a;
+    struct wr_child a;
     char byte;
     int r = wr_apart_start(&a, NULL);
 
@@ -55,8 +55,8 @@ static void test_ended(void **state)
     }
     while (wr_apart_wait(&a, &byte, 1, 1000) == 0)
         ;
-    assert_int_equal(kill(a.child, SIGINT), 0);
-    assert_int_equal(kill(a.child, SIGTERM), 0);
+    assert_int_equal(kill(a.pid, SIGINT), 0);
+    assert_int_equal(kill(a.pid, SIGTERM), 0);
     assert_int_equal(wr_apart_wait(&a, &byte, 1, 0), 0); /* it is there */
     assert_int_equal(wr_apart_end(&a, /* now= */ true), -SIGKILL);
 }
@@ -64,7 +64,7 @@ static void test_ended(void **state)
 /* The child prints only after the parent was done with its line. */
 static void test_terminal(void **state)
 {
-    struct wr_apart a;
+    struct wr_child a;
     char byte;
     int order[2], r;
 

@@ -1,4 +1,4 @@
-/* test_command.c - unit tests of command.c, help.c, roff.c, completion.c.
+/* test_command.c - unit tests of command.c, manual.c, completion.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/completion.h"
-#include "cli/help.h"
-#include "cli/roff.h"
+#include "cli/manual.h"
 
 struct toy_args {
     uint64_t number;

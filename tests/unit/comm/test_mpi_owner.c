@@ -72,7 +72,7 @@ static int fake_finish(struct wr_mpi_args *a, weir_err *err)
     return 0;
 }
 
-static const struct wr_mpi_module module = {.version = WEIR_VERSION,
+static const struct wr_mpi_module module = {.made = {WEIR_VERSION, 0},
                                             .name = "fake",
                                             .start = fake_start,
                                             .share = fake_share,

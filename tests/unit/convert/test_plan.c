@@ -7,8 +7,23 @@
 
 #include <cmocka.h>
 
-#include "convert/plan.h"
+#include "convert/kind.h"
 #include "place.h"
+
+static void each_writer_has_a_kind(void **state)
+{
+    (void)state;
+#define WRITER(name, help)                                                     \
+    assert_ptr_equal(wr_convert_kind_find(#name), wr_writer_##name.paths       \
+                                                      ? &wr_convert_archives   \
+                                                      : &wr_convert_records);
+#define ARRAY_WRITER(name, help)                                               \
+    assert_ptr_equal(wr_convert_kind_find(#name), &wr_convert_arrays);
+#define FIELD_WRITER(name, help)                                               \
+    assert_ptr_equal(wr_convert_kind_find(#name), &wr_convert_rows);
+#include "format/formats.def"
+    assert_null(wr_convert_kind_find("nothing"));
+}
 
 static void shards_cover_all(void **state)
 {
@@ -126,6 +141,7 @@ static void the_job_says_what_matters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_writer_has_a_kind),
         TEST(shards_cover_all),
         TEST(names_of_shards),
         TEST(the_job_says_what_matters),

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "codec/filters.h"
-#include "format/ignored.h"
+#include "format/listing.h"
 #include "format/index.h"
 #include "index_tiles.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "codec/deflate.h"
-#include "format/zip_write.h"
+#include "format/zip.h"
 #include "tmpdir.h"
 
 /* A .npy file of this type and shape ("(2, 3)") around `len` bytes. */

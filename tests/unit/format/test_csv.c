@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "format/csv_row.h"
+#include "format/csv.h"
 #include "format/remarks.h"
 #include "format/text_scan.h"
 #include "textsets.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/ignored.h"
+#include "format/listing.h"
 
 static void test_endings(void **state)
 {

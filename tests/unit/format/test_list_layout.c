@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "format/list_rows.h"
 #include "format/list_layout.h"
 
 #define NONE WR_LIST_NONE

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/list_rows.h"
+#include "format/list_layout.h"
 
 /* Parses `len` bytes in memory of exactly that size and the one behind. */
 static size_t parse(const char *text, size_t len, struct wr_list_row *rows,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/listing_ahead.h"
+#include "format/listing.h"
 #include "tmpdir.h"
 
 #define FOLDERS 60

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "codec/augment.h"
 #include "codec/jpegenc.h"
-#include "format/pictures.h"
+#include "format/decode.h"
 
 #define W     210
 #define H     140

@@ -1,4 +1,4 @@
-/* test_shards.c - shards as streams, their listing, and scans of many.
+/* test_shards.c - shards as streams, and scans of many.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,40 +133,7 @@ static bool is_shard(const char *name)
     return wr_name_has_ext(name, ".shard");
 }
 
-static void test_list(void **state)
-{
-    const weir_dataset_config cfg = {.format = NULL};
-    struct wr_index_job job = {.cfg = &cfg, .index = wr_index_new()};
-    struct wr_listing l = {0};
-    struct tmpdir t;
-    char name[64];
-
-    (void)state;
-    tmpdir_init(&t);
-    job.store = open_store("", &t);
-    assert_false(wr_shards_peek(job.store, is_shard, name, sizeof(name)));
-    tmpdir_put_text(&t, "b.shard", "");
-    assert_true(wr_shards_peek(job.store, is_shard, name, sizeof(name)));
-    assert_string_equal(name, "b.shard");
-    assert_false(wr_shards_peek(job.store, is_shard, name, 7));
-    tmpdir_put_text(&t, "a.shard", "");
-    tmpdir_put_text(&t, ".c.shard", "");
-    tmpdir_put_text(&t, "other", "");
-    tmpdir_mkdir(&t, "d.shard");
-    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
-    assert_int_equal(l.count, 2);
-    assert_string_equal(wr_listing_name(&l, 0), "a.shard");
-    assert_string_equal(wr_listing_name(&l, 1), "b.shard");
-    wr_listing_done(&l);
-    job.leaf = "other";
-    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
-    assert_int_equal(l.count, 1);
-    assert_string_equal(wr_listing_name(&l, 0), "other");
-    wr_listing_done(&l);
-    wr_index_free(job.index);
-    wr_store_close(job.store);
-    tmpdir_done(&t);
-}
+static const struct wr_format_files shards = {.is_name = is_shard};
 
 /* A format of lines: each is a sample, named by its first byte. A line "!"
  * fails, "?" is a problem that does not end it. */
@@ -205,7 +172,7 @@ static int scan_lines(struct wr_shard *s, weir_err *err)
 static int run_scan(struct wr_index_job *job, weir_err *err)
 {
     struct wr_listing l = {0};
-    int r = wr_shards_list(job, is_shard, &l, err);
+    int r = wr_files_list(job, &shards, &l, err);
 
     if (r == 0)
         r = wr_shards_index(job, &l, &(struct wr_shard_scan){.fn = scan_lines},
@@ -405,7 +372,7 @@ static void test_cancel_inside(void **state)
     gz = gzip_member(zeros, len, &n);
     tmpdir_put(&t, "a.shard", gz, n);
     job.store = open_store("", &t);
-    assert_int_equal(wr_shards_list(&job, is_shard, &l, NULL), 0);
+    assert_int_equal(wr_files_list(&job, &shards, &l, NULL), 0);
     assert_int_equal(
         wr_shards_index(&job, &l, &(struct wr_shard_scan){.fn = scan_nothing},
                         &err),
@@ -423,10 +390,9 @@ static void test_cancel_inside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),       cmocka_unit_test(test_head),
-        cmocka_unit_test(test_list),          cmocka_unit_test(test_scan_order),
-        cmocka_unit_test(test_scan_problems), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_cancel_inside),
+        cmocka_unit_test(test_streams),    cmocka_unit_test(test_head),
+        cmocka_unit_test(test_scan_order), cmocka_unit_test(test_scan_problems),
+        cmocka_unit_test(test_cancel),     cmocka_unit_test(test_cancel_inside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

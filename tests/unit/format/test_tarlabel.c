@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/tarlabel.h"
+#include "format/tarfields.h"
 #include "tarset.h"
 
 static void test_parts(void **state)

@@ -239,6 +239,42 @@ static void test_bad_file(void **state)
     tmpdir_done(&t);
 }
 
+/* Labels belong to the file that they are named after; those of none are counted
+ * as ignored. */
+static void test_labels_beside(void **state)
+{
+    const uint32_t labels[] = {8, 9};
+    const struct wt_spec wt = {.dtype = 2,
+                               .ndim = 1,
+                               .dims = {3},
+                               .count = 2,
+                               .data = "abcdef",
+                               .data_len = 6};
+    uint64_t files = 0;
+    struct tmpdir t;
+    weir_dataset *ds;
+
+    (void)state;
+    tmpdir_init(&t);
+    put_npy(&t, "a.npy", "|u1", "(2, 3)", "abcdef", 6);
+    put_npy(&t, "a.labels.npy", "<u4", "(2,)", labels, sizeof(labels));
+    put_wt(&t, "long.wt", &wt);
+    put_npy(&t, "long.labels.npy", "<u4", "(2,)", labels, sizeof(labels));
+    ds = open_path(t.path);
+    assert_int_equal(weir_dataset_count(ds), 4);
+    check_sample(ds, 2, "long.wt", 4096, 8);
+    assert_int_equal(weir_dataset_ignored_count(ds), 0);
+    weir_dataset_close(&ds);
+    put_npy(&t, "along.labels.npy", "<u4", "(2,)", labels, sizeof(labels));
+    ds = open_path(t.path);
+    assert_int_equal(weir_dataset_count(ds), 4);
+    assert_int_equal(weir_dataset_ignored_count(ds), 1);
+    assert_string_equal(weir_dataset_ignored(ds, 0, &files), ".npy");
+    assert_int_equal(files, 1);
+    weir_dataset_close(&ds);
+    tmpdir_done(&t);
+}
+
 /* A file that may not be read is named, and the others are there; storage that
  * fails ends it. */
 static void test_faults(void **state)
@@ -284,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_too_many_labels),
         cmocka_unit_test(test_wt_file),
         cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_labels_beside),
         cmocka_unit_test(test_long_header),
         cmocka_unit_test(test_bad_file),
         cmocka_unit_test(test_faults),

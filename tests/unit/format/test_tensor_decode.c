@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "format/tensor_decode.h"
+#include "format/decode.h"
 
 static weir_pipeline_config config(enum weir_dtype dtype,
                                    enum weir_layout layout)

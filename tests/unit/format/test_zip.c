@@ -13,7 +13,7 @@
 
 #include "../../fuzz/memory_object.h"
 #include "base/le.h"
-#include "format/zip_write.h"
+#include "format/zip.h"
 
 #define GAP 100 /* bytes of a member */
 

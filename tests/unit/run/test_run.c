@@ -8,7 +8,9 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "format/format.h"
 #include "run/figures.h"
+#include "run/setup.h"
 #include "runkit.h"
 
 static struct wr_run_figures figures; /* too large for a stack */
@@ -21,6 +23,23 @@ static void run(const struct wr_run_plan *plan, struct wr_run_result *ret)
     if (r < 0)
         fail_msg("%s", err.msg);
     wr_run_figures(ret, &figures);
+}
+
+/* What a workload calls a format is read by one that there is. */
+static void formats_are_there(void **state)
+{
+    unsigned read = 0;
+
+    (void)state;
+    for (int f = 0; f < WR_WL_FORMATS; f++) {
+        const char *name = wr_run_format(f);
+
+        if (name && !wr_format_find(name))
+            fail_msg("there is no format '%s'", name);
+        read += name != NULL;
+    }
+    assert_int_equal(read, WR_WL_FORMATS - 3); /* not synthetic, hdf5_opt,
+                                                  parquet */
 }
 
 static void every_sample_is_read(void **state)
@@ -260,6 +279,7 @@ int main(void)
 #define CASE(f)                                                                \
     cmocka_unit_test_setup_teardown(f, runkit_setup, runkit_teardown)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_are_there),
         CASE(every_sample_is_read),
         CASE(accelerators_share_an_epoch),
         CASE(access_decides_what_is_read),

@@ -152,3 +152,33 @@ uint64_t maker_whole(struct maker *m, uint32_t process, uint32_t file,
                                            .dur_ns = 1000});
     return at_ns + 6000 + dur_ns;
 }
+
+uint64_t maker_records(struct maker *m, uint32_t file, unsigned count,
+                       bool again, uint64_t at_ns)
+{
+    for (unsigned k = 0; k < count; k++) {
+        if (!k || again) {
+            maker_event(m, (struct wr_trace_event){.op = WR_TRACE_OPEN,
+                                                   .file = file,
+                                                   .offset = UINT64_MAX,
+                                                   .start_ns = at_ns,
+                                                   .dur_ns = MS});
+            at_ns += MS;
+        }
+        maker_event(m, (struct wr_trace_event){.op = WR_TRACE_READ,
+                                               .file = file,
+                                               .offset = k * 100 * KB,
+                                               .bytes = 100 * KB,
+                                               .start_ns = at_ns,
+                                               .dur_ns = MS / 5});
+        at_ns += MS / 5;
+        if (again || k + 1 == count)
+            maker_event(m, (struct wr_trace_event){.op = WR_TRACE_CLOSE,
+                                                   .file = file,
+                                                   .offset = UINT64_MAX,
+                                                   .start_ns = at_ns,
+                                                   .dur_ns = 1000});
+        at_ns += 1000;
+    }
+    return at_ns;
+}

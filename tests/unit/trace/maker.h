@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,5 +51,10 @@ void maker_event(struct maker *m, struct wr_trace_event e);
  * and close 1 us. Returns the end. */
 uint64_t maker_whole(struct maker *m, uint32_t process, uint32_t file,
                      uint64_t bytes, uint64_t at_ns, uint64_t dur_ns);
+/* A process reads a file in `count` records of 100 KB, 0.2 ms each; it opens the
+ * file for each of them if `again`, else once, and an open takes 1 ms. Returns the
+ * end. */
+uint64_t maker_records(struct maker *m, uint32_t file, unsigned count,
+                       bool again, uint64_t at_ns);
 
 #endif

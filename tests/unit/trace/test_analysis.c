@@ -145,6 +145,23 @@ static void test_epochs_of_one_file(void **state)
     done(&r);
 }
 
+/* Files that are opened for each of 40 records. */
+static void test_epochs_of_opened_again(void **state)
+{
+    struct result r;
+    uint64_t at = 0;
+
+    maker_open(&r.m);
+    maker_process(&r.m, -1, 0, 4000);
+    for (unsigned k = 0; k < 20; k++)
+        maker_name(&r.m, 4 * MB, "/data/%u.h5", k);
+    for (unsigned k = 0; k < 60; k++)
+        at = maker_records(&r.m, k % 20, 40, /* again= */ true, at);
+    finish(&r);
+    assert_int_equal(r.a->epoch_count, 3);
+    done(&r);
+}
+
 /* Two ranks that read 1,000 small files each, a large one whole, and then its
  * first half again and again: the pass that has the files has few of the bytes,
  * the one that has the bytes has few files. */
@@ -397,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_epochs_of_ranks),
         cmocka_unit_test(test_epochs_of_one_file),
         cmocka_unit_test(test_epochs_of_unequal_passes),
+        cmocka_unit_test(test_epochs_of_opened_again),
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_phases),

@@ -83,8 +83,6 @@ static void test_words(void **state)
     assert_int_equal(wr_trace_op_class(WR_TRACE_COPY_OUT),
                      WR_TRACE_CLASS_WRITE);
     assert_string_equal(wr_trace_class_name(WR_TRACE_CLASS_META), "metadata");
-    assert_string_equal(wr_trace_kind_name(WR_TRACE_SHM), "shared memory");
-    assert_string_equal(wr_trace_kind_name(-1), "?");
 }
 
 int main(void)

@@ -64,32 +64,11 @@ static void test_numbers(void **state)
     }
 }
 
-static void test_dlio(void **state)
-{
-    static const char head[] = "workload:\n  framework: \"tensorflow\"\n";
-    struct wr_workload *w = given("weir: {title: x}\ntrain: {epochs: 7}\n"
-                                  "model: {parallelism: {tensor: 2}}\n",
-                                  NULL, NULL);
-    char *text = wr_workload_yaml_dlio(w);
-    struct wr_workload *back = given(text, NULL, NULL);
-
-    assert_int_equal(strncmp(text, head, strlen(head)), 0);
-    assert_non_null(strstr(text, "\n  train:\n    epochs: 7\n"));
-    assert_non_null(strstr(text, "\n    parallelism:\n      tensor: 2\n"));
-    assert_null(strstr(text, "weir"));
-    assert_null(strstr(text, "file_access")); /* DLIO has no word for auto */
-    assert_int_equal(back->train.epochs, 7);
-    free(text);
-    wr_workload_free(w);
-    wr_workload_free(back);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_dlio),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
