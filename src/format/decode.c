@@ -174,33 +174,32 @@ int wr_tensor_shape(const struct wr_field *f, const struct wr_field_want *want,
     return 0;
 }
 
-static void to_f32(const struct tensor_decoder *td, const uint8_t *in,
-                   float *out)
-{
-    const struct tensor_plan *p = &td->plan;
-    size_t step = p->planar ? 1 : p->channels;
-
-    for (uint32_t c = 0; c < p->channels; c++) {
-        float *to = out + (p->planar ? c * p->pixels : c);
-
-        for (size_t i = 0; i < p->pixels; i++)
-            to[i * step] = td->f32[c][in[i * p->channels + c]];
+/* One pass over the pixels: what a loop for each channel writes goes through the
+ * caches that often. */
+#define TO_FLOATS(type)                                                        \
+    static void to_##type(const struct tensor_decoder *td,                     \
+                          const uint8_t *restrict in, type##_t *restrict out)  \
+    {                                                                          \
+        const struct tensor_plan *p = &td->plan;                               \
+        size_t step = p->planar ? 1 : p->channels;                             \
+        size_t next = p->planar ? p->pixels : 1;                               \
+                                                                               \
+        for (size_t i = 0; i < p->pixels && p->channels == 1; i++)             \
+            out[i] = td->type[0][in[i]];                                       \
+        for (size_t i = 0; i < p->pixels && p->channels == 3; i++) {           \
+            out[0] = td->type[0][in[0]];                                       \
+            out[next] = td->type[1][in[1]];                                    \
+            out[2 * next] = td->type[2][in[2]];                                \
+            in += 3;                                                           \
+            out += step;                                                       \
+        }                                                                      \
     }
-}
 
-static void to_f16(const struct tensor_decoder *td, const uint8_t *in,
-                   uint16_t *out)
-{
-    const struct tensor_plan *p = &td->plan;
-    size_t step = p->planar ? 1 : p->channels;
-
-    for (uint32_t c = 0; c < p->channels; c++) {
-        uint16_t *to = out + (p->planar ? c * p->pixels : c);
-
-        for (size_t i = 0; i < p->pixels; i++)
-            to[i * step] = td->f16[c][in[i * p->channels + c]];
-    }
-}
+typedef float f32_t;
+typedef uint16_t f16_t;
+TO_FLOATS(f32)
+TO_FLOATS(f16)
+#undef TO_FLOATS
 
 static void to_planes(const struct tensor_plan *p, const uint8_t *in,
                       uint8_t *out)
