@@ -493,7 +493,7 @@ static bool is_retired(const struct turns *w, unsigned salt)
     if (!is_own(w, salt) && count_newer(w, salt, NULL) >= keep)
         return true; /* nothing tells what it continues */
     for (unsigned i = 0; i < w->count; i++) {
-        if (!is_there(w, i) || !turns_is_newer(w, i, salt))
+        if (i == salt || !is_there(w, i) || turns_is_newer(w, salt, i))
             continue;
         find_run(w, i, run);
         if ((run[salt] && count_of_run(w, salt, run) >= keep) ||

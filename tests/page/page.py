@@ -378,7 +378,7 @@ PAGES = {
     'train': ([['train']], 1, 9),
     'trace': ([['trace', '--no-monitor']], 6, 7),
     'run': ([['run', '--no-monitor']], 1, 8),
-    'search': ([['run-search', '--no-monitor']], 1, 7),
+    'search': ([['run-search', '--no-monitor']], 1, 8),
     'runs': ([['run', '--no-monitor'],
               ['run', '--no-monitor', '--seed', '3', '--scale', '1.1']],
              5, None),
