@@ -2,13 +2,15 @@
 # lines.py - how much code there is in src/, and how it is cut.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: lines.py [--json] [--base REV] [ROOT]
+# usage: lines.py [--json] [--base REV] [--once | --tests] [ROOT]
 #
 # A line of code is neither comment nor blank. Functions are measured as the
 # lint `lengths` does. An exported function is not static, not part of the public
 # API, and named in another file than its own; a call site is each place in a .c
 # or a header that names it, other than its definition and its declarations.
-# --base puts the numbers of another revision beside those of the work tree.
+# --base puts the numbers of another revision beside those of the work tree;
+# --once names the exported functions with one call site, --tests says how many
+# lines of unit tests there are for a line of each room.
 import argparse
 import collections
 import io
@@ -69,7 +71,7 @@ def in_revision(root, rev):
 
 
 def exports(code):
-    """How many functions are exported, and how many of them have one caller."""
+    """Functions that are exported, with their files, and those with one caller."""
     defined, declared, public = {}, collections.Counter(), set()
     named = collections.defaultdict(collections.Counter)  # name: by path
     for path, text in code.items():
@@ -85,14 +87,15 @@ def exports(code):
                 defined[name] = path
         for name in NAME.findall(text):
             named[name][path] += 1
-    exported = once = 0
+    exported, once = {}, {}
     for name, home in defined.items():
         # Its header only declares it; what else names it there uses it.
         calls = sum(named[name].values()) - 1 - declared[name]
         elsewhere = calls - (named[name][home] - 1)
         if name not in public and elsewhere > 0:
-            exported += 1
-            once += calls == 1
+            exported[name] = home
+            if calls == 1:
+                once[name] = home
     return exported, once
 
 
@@ -117,15 +120,37 @@ def measure(files):
             'function_p90': quantile(lengths, .9),
             'width_p90': quantile(widths, .9),
             'width_p99': quantile(widths, .99),
-            'exported': exported, 'exported_once': once}
+            'exported': len(exported), 'exported_once': len(once)}
+
+
+def show_once(root):
+    _, once = exports({p: code_of(t) for p, t in in_tree(root).items()})
+    for name, home in sorted(once.items(), key=lambda kv: kv[::-1]):
+        print(f'{home}: {name}')
+
+
+def show_tests(root):
+    def lines(top):
+        rooms = collections.Counter()
+        for path in tree.files(root, top, suffixes=('.c', '.h')):
+            rooms[path[len(top) + 1:].split('/')[0]] += len(tree.lines(root, path))
+        return rooms
+    src, tests = lines('src'), lines('tests/unit')
+    for room, count in sorted(src.items()):
+        print(f'{room:14}{count:>8,}{tests[room]:>8,}{tests[room] / count:>7.2f}')
 
 
 def main():
     p = argparse.ArgumentParser(description='How much code is in src/.')
     p.add_argument('--json', action='store_true', help='for programs')
     p.add_argument('--base', metavar='REV', help='beside this revision')
+    p.add_argument('--once', action='store_true', help='exports with one call site')
+    p.add_argument('--tests', action='store_true', help='unit tests of each room')
     p.add_argument('root', nargs='?', default=os.path.dirname(HERE))
     args = p.parse_args()
+    if args.once or args.tests:
+        (show_once if args.once else show_tests)(args.root)
+        return
     now = measure(in_tree(args.root))
     base = measure(in_revision(args.root, args.base)) if args.base else None
     if args.json:
