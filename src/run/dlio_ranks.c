@@ -113,20 +113,20 @@ static void put_times(json_t *to, uint64_t start_ns, uint64_t end_ns)
     json_object_set_new(to, "duration", json_string(text));
 }
 
-double wr_dlio_save_s(const struct wr_run_save *save)
+double wr_dlio_save_s(const struct wr_saved *save)
 {
     return fmax(save->stall_s, isnan(save->fast_s) ? 0 : save->fast_s);
 }
 
 /* Saves or restores of an epoch; those that belong to none are of the first. */
-static void put_saves(json_t *to, const struct wr_run_save *saves, size_t count,
+static void put_saves(json_t *to, const struct wr_saved *saves, size_t count,
                       uint64_t epoch, const char *name)
 {
     unsigned number = 0;
     char key[KEY];
 
     for (size_t k = 0; k < count; k++) {
-        const struct wr_run_save *s = &saves[k];
+        const struct wr_saved *s = &saves[k];
         double seconds = wr_dlio_save_s(s);
         json_t *one;
 

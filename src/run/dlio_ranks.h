@@ -13,7 +13,7 @@
 char *wr_dlio_time(uint64_t wall_ns, char *buf, size_t cap);
 
 /* Until a save was on storage, which the run need not have waited for. */
-double wr_dlio_save_s(const struct wr_run_save *save);
+double wr_dlio_save_s(const struct wr_saved *save);
 
 /* RANK_output.json and RANK_per_epoch_stats.json. */
 json_t *wr_dlio_rank_json(const struct wr_dlio_source *src);

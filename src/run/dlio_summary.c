@@ -145,7 +145,7 @@ static void put_eval(json_t *to, const struct wr_dlio_source *src)
 /* --- checkpoints --- */
 
 static void put_checkpoints(json_t *to, const char *phase, double gb,
-                            const struct wr_run_save *saves, size_t count)
+                            const struct wr_saved *saves, size_t count)
 {
     struct values seconds = {0}, rates = {0};
 

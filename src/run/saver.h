@@ -10,18 +10,17 @@
 #include <stdbool.h>
 
 #include "measure/ckpt_state.h"
+#include "measure/saves.h"
 #include "run/run.h"
 
 struct wr_run_job;
 
 struct wr_run_saver {
     struct wr_run_job *job;   /* borrowed */
-    weir_ckpt *c;             /* owned; NULL: nothing is saved */
+    struct wr_saves to;       /* its `c` NULL: nothing is saved */
     struct wr_ckpt_load load; /* the state */
     uint64_t base, count;     /* steps of the store before; saves so far */
-    uint64_t blocks;          /* saves of the epoch that is going on */
-    uint64_t epoch;
-    size_t noted, cap; /* saves whose times are complete; of the list */
+    size_t cap;               /* of the list of restores */
 };
 
 /* Opens the store, if the run saves; all ranks. */

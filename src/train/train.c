@@ -128,7 +128,7 @@ static int save(struct train_run *run, enum weir_level level, weir_err *err)
 {
     int r = 0;
 
-    if (!run->store.c)
+    if (!run->store.to.c)
         return 0;
     if (computes(run))
         r = wr_learner_check(&run->learner, err);
@@ -164,7 +164,7 @@ static int iterate(struct train_run *run, weir_err *err)
     if (r <= 0)
         return r;
     r = 0;
-    if (plan->save_every && run->state.step % plan->save_every == 0) {
+    if (wr_saves_is_due(&run->store.to, run->state.step)) {
         uint64_t start = wr_clock_ns();
 
         tell(run, "saving", row.loss);
@@ -288,14 +288,9 @@ static int finish(struct train_run *run, int r, weir_err *err)
 static int flush(struct train_run *run, int r, weir_err *err)
 {
     uint64_t start = wr_clock_ns();
-    int q = 0;
+    int q = wr_train_store_close(&run->store, r == 0 && run->plan->settle,
+                                 r < 0 ? NULL : err);
 
-    if (r == 0 && run->plan->settle)
-        q = wr_train_store_settle(&run->store, err);
-    if (q == 0)
-        q = wr_train_store_close(&run->store, r < 0 ? NULL : err);
-    else
-        wr_train_store_close(&run->store, NULL);
     run->ret->flush_s = since(start);
     return r < 0 ? r : q;
 }
