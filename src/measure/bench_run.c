@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hist.h"
 #include "base/mem.h"
+#include "measure/loop.h"
 #include "measure/parts.h"
 #include "monitor/usage.h"
 
@@ -20,7 +21,7 @@
 struct tally {
     const struct wr_bench_plan *plan; /* borrowed */
     struct wr_hist *gaps;             /* owned: nanoseconds between batches */
-    uint64_t last_ns;
+    uint64_t opened_ns, last_ns, batches;
     uint64_t epoch, epoch_ns, epoch_samples; /* the one that is running */
     XXH3_state_t *hash;                      /* owned; NULL: no digest */
     struct wr_bench_batch *times;            /* owned until handed over */
@@ -104,39 +105,38 @@ static int is_stopped(void *arg)
     return t->plan->stopped && t->plan->stopped();
 }
 
-/* Takes batches until the end. */
-static int consume(weir_pipeline *p, const struct wr_bench_plan *plan,
-                   uint64_t opened, struct tally *t, weir_err *err)
+static int take_batch(void *arg, const struct wr_step *s, weir_err *err)
 {
-    struct wr_accelerator_clock clock = {0};
-    uint64_t before, now;
-    uint64_t batches = 0;
-    const weir_batch *b;
-    int r;
+    struct tally *t = arg;
+    const struct wr_bench_plan *plan = t->plan;
+    const struct wr_bench_batch when = {.wait_ns = s->got_ns - s->asked_ns,
+                                        .at_ns = s->got_ns - t->opened_ns,
+                                        .count = s->count};
+    int r = note_batch(t, s->batch, &when, err);
 
-    for (;;) {
-        struct wr_bench_batch when;
+    t->batches++;
+    if (plan->progress)
+        plan->progress(plan->progress_arg, plan->done + t->batches,
+                       plan->total);
+    return r;
+}
 
-        before = wr_clock_ns();
-        r = weir_pipeline_next(p, &b, err);
-        if (r <= 0)
-            return r;
-        now = wr_clock_ns();
-        wr_accelerator_start(&plan->accelerator, &clock, b->count);
-        when = (struct wr_bench_batch){
-            .wait_ns = now - before, .at_ns = now - opened, .count = b->count};
-        r = note_batch(t, b, &when, err);
-        batches++;
-        if (plan->progress)
-            plan->progress(plan->progress_arg, plan->done + batches,
-                           plan->total);
-        wr_accelerator_wait(&clock, plan->stopped);
-        weir_batch_release(b);
-        if (r < 0)
-            return r;
-        if (is_stopped(t))
-            return wr_fail(err, WEIR_ECANCELED, "stopped");
-    }
+/* Takes batches until the end. */
+static int consume(weir_pipeline *p, struct tally *t, weir_err *err)
+{
+    const struct wr_bench_plan *plan = t->plan;
+    struct wr_emulated machine = {.of = &plan->accelerator,
+                                  .stopped = plan->stopped};
+
+    return wr_loop(&(struct wr_loop){.next = wr_loop_next,
+                                     .feed = p,
+                                     .ops = &wr_step_emulated,
+                                     .machine = &machine,
+                                     .take = take_batch,
+                                     .arg = t,
+                                     .stopped = plan->stopped,
+                                     .steps = UINT64_MAX},
+                   err);
 }
 
 /* Copies what was bad, to be shown after the pipeline is closed. */
@@ -227,11 +227,11 @@ int wr_bench_once(const struct wr_bench_plan *plan,
     cfg.stopped = is_stopped;
     cfg.stopped_arg = &t;
     wr_cores_now(&cores[0]);
-    ret->start_ns = wr_clock_ns();
+    ret->start_ns = t.opened_ns = wr_clock_ns();
     if (r == 0)
         r = weir_pipeline_open(&p, plan->ds, &cfg, err);
     if (r == 0)
-        r = consume(p, plan, ret->start_ns, &t, err);
+        r = consume(p, &t, err);
     wr_cores_now(&cores[1]);
     if (r == 0)
         r = wr_usage_now(&after, err);

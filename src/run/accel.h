@@ -22,7 +22,6 @@ struct wr_run_accel {
     struct wr_run_feed feed; /* training */
     struct wr_accelerator_clock clock;
     struct wr_run_block_tally block; /* DLIO's window */
-    uint64_t drawn;                  /* computing times so far */
     uint64_t samples, steps;         /* so far */
     uint64_t stalls, first_wait_ns, load_ns, digest;
     uint64_t train_ns; /* of training alone so far: au of the progress line */

@@ -139,9 +139,9 @@ static int preprocess(struct wr_run_feed *f, weir_err *err)
     return 0;
 }
 
-int wr_run_feed_next(struct wr_run_feed *f, const weir_batch **ret,
-                     weir_err *err)
+int wr_run_feed_next(void *feed, const weir_batch **ret, weir_err *err)
 {
+    struct wr_run_feed *f = feed;
     int r = 1;
 
     *ret = NULL;
@@ -155,11 +155,6 @@ int wr_run_feed_next(struct wr_run_feed *f, const weir_batch **ret,
             r = 1;
     }
     return r;
-}
-
-void wr_run_feed_release(const weir_batch *b)
-{
-    weir_batch_release(b);
 }
 
 /* Bytes of slot i of a field. */

@@ -46,9 +46,7 @@ int wr_run_feed_open(struct wr_run_feed *f, const struct wr_run_feed_spec *spec,
 void wr_run_feed_close(struct wr_run_feed *f);
 
 /* As weir_pipeline_next; *ret is NULL where nothing is read. 0: the data ended. */
-int wr_run_feed_next(struct wr_run_feed *f, const weir_batch **ret,
-                     weir_err *err);
-void wr_run_feed_release(const weir_batch *b); /* takes NULL */
+int wr_run_feed_next(void *feed, const weir_batch **ret, weir_err *err);
 
 /* What was delivered, as a number that does not depend on who got it: the sum
  * over the samples of a hash of bytes and position. `step` counts the batches of

@@ -169,7 +169,7 @@ static int read_and_share(struct wr_run_pool *p, weir_err *err)
         r = wr_fail(err, WEIR_ESTATE, "the data ended too early");
     for (uint32_t k = 0; r >= 0 && k < p->readers; k++)
         r = share(p, b, reader_rank(p, k), err);
-    wr_run_feed_release(b);
+    weir_batch_release(b);
     return r < 0 ? r : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "measure/loop.h"
 #include "pipeline/split.h"
 
 uint64_t wr_validate_count(const struct wr_train_plan *plan)
@@ -39,63 +40,77 @@ static void set_up(const struct wr_train_plan *plan, weir_pipeline_config *cfg)
     cfg->stopped_arg = (void *)(uintptr_t)plan;
 }
 
+/* One pass. */
+struct judging {
+    struct wr_learner *learner; /* borrowed */
+    uint64_t *counts;           /* owned: of labels */
+    struct wr_train_validation v;
+    double loss; /* sum */
+};
+
 /* Labels are below the number of classes: the learner has looked. */
-static void count_labels(const weir_batch *b, uint64_t *counts,
-                         struct wr_train_validation *v)
+static void count_labels(struct judging *j, const weir_batch *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
-        uint64_t n = ++counts[b->labels[i]];
+        uint64_t n = ++j->counts[b->labels[i]];
 
-        v->most = WR_MAX(v->most, n);
+        j->v.most = WR_MAX(j->v.most, n);
     }
 }
 
-static int judge_all(struct wr_learner *l, weir_pipeline *p, uint64_t *counts,
-                     struct wr_train_validation *v, weir_err *err)
+static int judge_batch(void *arg, struct wr_step *s, weir_err *err)
 {
-    const weir_batch *b;
-    double sum = 0;
-    int r;
+    struct judging *j = arg;
+    struct wr_loss loss;
+    int r = wr_learner_judge(j->learner, s->batch, &loss, err);
 
-    while ((r = weir_pipeline_next(p, &b, err)) > 0) {
-        struct wr_loss loss;
+    if (r < 0)
+        return r;
+    j->v.samples += s->count;
+    j->v.right += loss.correct;
+    j->loss += loss.mean * s->count;
+    count_labels(j, s->batch);
+    return 0;
+}
 
-        r = wr_learner_judge(l, b, &loss, err);
-        if (r == 0) {
-            v->samples += b->count;
-            v->right += loss.correct;
-            sum += loss.mean * b->count;
-            count_labels(b, counts, v);
-        }
-        weir_batch_release(b);
-        if (r < 0)
-            return r;
-    }
-    v->loss = v->samples ? sum / (double)v->samples : 0;
+static const struct wr_step_ops step_judge = {.end = judge_batch};
+
+static int judge_all(struct judging *j, weir_pipeline *p, weir_err *err)
+{
+    struct wr_train_validation *v = &j->v;
+    int r = wr_loop(&(struct wr_loop){.next = wr_loop_next,
+                                      .feed = p,
+                                      .ops = &step_judge,
+                                      .machine = j,
+                                      .steps = UINT64_MAX},
+                    err);
+
+    v->loss = v->samples ? j->loss / (double)v->samples : 0;
     return r;
 }
 
 int wr_validate(struct wr_learner *l, struct wr_train_tally *t, weir_err *err)
 {
-    struct wr_train_validation v = {.step = l->state->step,
-                                    .at_s = wr_train_tally_now(t)};
+    struct judging j = {
+        .learner = l,
+        .counts = calloc(l->net->spec.classes, sizeof(*j.counts)),
+        .v = {.step = l->state->step, .at_s = wr_train_tally_now(t)}};
     uint64_t start = wr_clock_ns();
     weir_pipeline_config cfg;
-    uint64_t *counts = calloc(l->net->spec.classes, sizeof(*counts));
     weir_pipeline *p = NULL;
     int r;
 
     set_up(l->plan, &cfg);
-    r = counts ? weir_pipeline_open(&p, l->plan->ds, &cfg, err)
-               : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = j.counts ? weir_pipeline_open(&p, l->plan->ds, &cfg, err)
+                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (r == 0)
-        r = judge_all(l, p, counts, &v, err);
-    free(counts);
+        r = judge_all(&j, p, err);
+    free(j.counts);
     if (p)
         wr_train_tally_bad(t, p);
     weir_pipeline_close(&p);
-    v.seconds = (double)(wr_clock_ns() - start) * 1e-9;
+    j.v.seconds = (double)(wr_clock_ns() - start) * 1e-9;
     if (r == 0)
-        wr_train_tally_validation(t, &v);
+        wr_train_tally_validation(t, &j.v);
     return r;
 }
