@@ -14,7 +14,6 @@
 #include "pipeline/settings.h"
 #include "run/job.h"
 #include "run/setup.h"
-#include "run/shard.h"
 #include "workload/choices.h"
 
 /* --- what was asked for --- */

@@ -18,7 +18,7 @@
 #include "format/format.h"
 #include "monitor/residency.h"
 #include "monitor/usage.h"
-#include "run/extra.h"
+#include "run/saver.h"
 #include "run/job.h"
 #include "run/setup.h"
 

@@ -16,9 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "run/dlio_host.h"
 #include "run/dlio_output.h"
-#include "run/dlio_ranks.h"
 #include "run/dlio_summary.h"
 
 #define S WR_NS_PER_SEC
