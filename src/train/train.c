@@ -12,7 +12,6 @@
 #include "train/learn.h"
 #include "train/store.h"
 #include "train/tally.h"
-#include "train/validate.h"
 
 #define ROWS 20000
 
