@@ -6,20 +6,108 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/bench_store.h"
-#include "measure/ckpt_ranks.h"
+#include "measure/parts.h"
 #include "measure/saves.h"
 #include "measure/together.h"
-#include "measure/tree.h"
+#include "result/record.h"
 #include "result/stats.h"
-#include "storage/device.h"
 #include "storage/beside.h"
+#include "storage/device.h"
 #include "storage/storage.h"
 #include "tier/name.h"
+
+/* --- what several ranks found about saving, as one --- */
+
+int wr_ckpt_join_save(const struct wr_together *t,
+                      struct wr_ckpt_save_values *s, weir_err *err)
+{
+    int r = 0;
+
+    s->own_s = s->stall_s;
+    for (const struct wr_val *v = wr_ckpt_save_vals.rows; r == 0 && v->key; v++)
+        if (v->gather == WR_OF_MAX)
+            r = wr_together_slowest(t, (void *)((char *)s + v->at), err);
+    return r;
+}
+
+/* What a rank tells of a way. */
+static json_t *describe(const struct wr_ckpt_bench_case *k, uint32_t rank)
+{
+    struct wr_ckpt_save_values median;
+    struct wr_ckpt_rank_values v;
+    char host[65] = "";
+
+    gethostname(host, sizeof(host) - 1);
+    wr_vals_median(&wr_ckpt_save_vals, &median, &k->v.runs);
+    v = (struct wr_ckpt_rank_values){.rank = rank,
+                                     .host = host,
+                                     .stall_s = median.own_s,
+                                     .bytes = k->v.result.bytes,
+                                     .memory = k->v.memory};
+    return wr_vals_json(&wr_ckpt_rank_vals, &v, WR_FOR_RANKS);
+}
+
+int wr_ckpt_join_case(const struct wr_together *t, struct wr_ckpt_bench_case *k,
+                      weir_err *err)
+{
+    struct wr_ckpt_rank_values all;
+    int r;
+
+    if (!wr_together_is(t))
+        return 0;
+    r = wr_together_slowest(t, &k->v.result.restore_s, err);
+    if (r == 0)
+        r = wr_together_gather(t, describe(k, t->comm->rank), &k->said, err);
+    if (r < 0 || !k->said)
+        return r;
+    if (!wr_vals_read_list(&wr_ckpt_rank_vals, k->said, &k->v.ranks))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    wr_vals_clear(&wr_ckpt_rank_vals, &all);
+    wr_vals_gather(&wr_ckpt_rank_vals, &all, &k->v.ranks, 0);
+    k->v.result.bytes = all.bytes;
+    k->v.memory = all.memory;
+    return 0;
+}
+
+/* --- the record of a benchmark of checkpoints --- */
+
+json_t *wr_ckpt_record(const struct wr_ckpt_record *b)
+{
+    const struct wr_ckpt_load *load = b->plan->load;
+    json_t *record = wr_record_new("ckpt"), *cases = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < b->report->count; i++)
+        bad |= json_array_append_new(cases, wr_vals_json(&wr_ckpt_case_vals,
+                                                         &b->report->cases[i].v,
+                                                         WR_FOR_RECORD));
+    bad |= json_object_set_new(record, "host", wr_host_json_of(b->store));
+    bad |= json_object_update_new(
+        record,
+        json_pack(
+            "{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
+            wr_text_json(b->plan->fast), "slow", wr_text_json(b->plan->slow),
+            "like", wr_text_json(b->like), "bytes",
+            b->report->count ? (json_int_t)b->report->cases->v.result.bytes
+                             : (json_int_t)load->bytes,
+            "tensors", (json_int_t)load->count, "saves",
+            (json_int_t)b->plan->saves, "interval_s", b->plan->interval_s,
+            "verify", (int)b->plan->verify, "memcpy_s", b->report->memcpy_s));
+    bad |= json_object_set_new(record, "cases", cases);
+    bad |= wr_monitor_record(b->monitor, record);
+    if (!bad)
+        return record;
+    json_decref(record);
+    return NULL;
+}
+
+/* --- how long saving stops training: the paper's experiment --- */
 
 #define COPIES  5 /* of memory, for the median */
 #define STEP_MS 50
