@@ -17,7 +17,6 @@
 #include "cli/ranks.h"
 #include "cli/record_json.h"
 #include "measure/ckpt_bench.h"
-#include "measure/ckpt_record.h"
 #include "record/view_ckpt.h"
 #include "storage/storage.h"
 

@@ -8,7 +8,7 @@
 #include "cli/feed_args.h"
 #include "cli/monitor.h"
 #include "cli/optvalue.h"
-#include "train/record.h"
+#include "measure/saves.h"
 
 static const struct wr_choice consume_choices[] = {
     {"described", -1, "as the description says; drop if it says nothing"},

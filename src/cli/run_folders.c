@@ -13,7 +13,7 @@
 #include "base/descriptors.h"
 #include "base/error.h"
 #include "base/own.h"
-#include "run/extra.h"
+#include "run/saver.h"
 #include "storage/storage.h"
 
 /* A key of the description that names a place. */

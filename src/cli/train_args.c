@@ -11,7 +11,7 @@
 #include "cli/open.h"
 #include "cli/optvalue.h"
 #include "train/compare.h"
-#include "train/record.h"
+#include "measure/saves.h"
 
 #define COMPARED    20   /* iterations of each way */
 #define SMALL_WIDTH 0.25 /* what a few cores can train while one watches */

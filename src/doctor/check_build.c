@@ -18,7 +18,7 @@
 #include "format/hdf5_helper.h"
 #include "mount/mount.h"
 #include "record/doc.h"
-#include "train/engine_load.h"
+#include "train/engine.h"
 
 #define REBUILD   "make clean build" /* installs what is missing first */
 #define CONTAINER "docker run --device /dev/fuse --cap-add SYS_ADMIN ..."

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "measure/bench_ranks.h"
 #include "measure/together.h"
 #include "pipeline/config.h"
 #include "pipeline/split.h"

@@ -17,6 +17,7 @@
 #include "measure/accelerator.h"
 #include "measure/files.h"
 #include "measure/limits.h"
+#include "measure/together.h"
 #include "result/bench.h"
 
 struct wr_comm;
@@ -108,6 +109,12 @@ void wr_bench_fill(struct wr_bench_values *v, const weir_stats *s);
 /* Runs one case once; nothing of ret->v is known before. */
 int wr_bench_once(const struct wr_bench_plan *plan,
                   const struct wr_bench_case *c, struct wr_bench_run *ret,
+                  struct wr_bench_result *bad, weir_err *err);
+
+/* All ranks, after each has run `c`. On rank 0 `run` becomes that of all: sums
+ * of samples, bytes and requests, the slowest rank's seconds, the means of the
+ * pipelines' times; `bad` gets the others' counts. */
+int wr_bench_join(const struct wr_together *t, struct wr_bench_run *run,
                   struct wr_bench_result *bad, weir_err *err);
 
 #endif

@@ -6,19 +6,108 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/bench_store.h"
-#include "measure/ckpt_ranks.h"
+#include "measure/parts.h"
+#include "measure/saves.h"
 #include "measure/together.h"
-#include "measure/tree.h"
+#include "result/record.h"
 #include "result/stats.h"
-#include "storage/device.h"
 #include "storage/beside.h"
+#include "storage/device.h"
 #include "storage/storage.h"
 #include "tier/name.h"
+
+/* --- what several ranks found about saving, as one --- */
+
+int wr_ckpt_join_save(const struct wr_together *t,
+                      struct wr_ckpt_save_values *s, weir_err *err)
+{
+    int r = 0;
+
+    s->own_s = s->stall_s;
+    for (const struct wr_val *v = wr_ckpt_save_vals.rows; r == 0 && v->key; v++)
+        if (v->gather == WR_OF_MAX)
+            r = wr_together_slowest(t, (void *)((char *)s + v->at), err);
+    return r;
+}
+
+/* What a rank tells of a way. */
+static json_t *describe(const struct wr_ckpt_bench_case *k, uint32_t rank)
+{
+    struct wr_ckpt_save_values median;
+    struct wr_ckpt_rank_values v;
+    char host[65] = "";
+
+    gethostname(host, sizeof(host) - 1);
+    wr_vals_median(&wr_ckpt_save_vals, &median, &k->v.runs);
+    v = (struct wr_ckpt_rank_values){.rank = rank,
+                                     .host = host,
+                                     .stall_s = median.own_s,
+                                     .bytes = k->v.result.bytes,
+                                     .memory = k->v.memory};
+    return wr_vals_json(&wr_ckpt_rank_vals, &v, WR_FOR_RANKS);
+}
+
+int wr_ckpt_join_case(const struct wr_together *t, struct wr_ckpt_bench_case *k,
+                      weir_err *err)
+{
+    struct wr_ckpt_rank_values all;
+    int r;
+
+    if (!wr_together_is(t))
+        return 0;
+    r = wr_together_slowest(t, &k->v.result.restore_s, err);
+    if (r == 0)
+        r = wr_together_gather(t, describe(k, t->comm->rank), &k->said, err);
+    if (r < 0 || !k->said)
+        return r;
+    if (!wr_vals_read_list(&wr_ckpt_rank_vals, k->said, &k->v.ranks))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    wr_vals_clear(&wr_ckpt_rank_vals, &all);
+    wr_vals_gather(&wr_ckpt_rank_vals, &all, &k->v.ranks, 0);
+    k->v.result.bytes = all.bytes;
+    k->v.memory = all.memory;
+    return 0;
+}
+
+/* --- the record of a benchmark of checkpoints --- */
+
+json_t *wr_ckpt_record(const struct wr_ckpt_record *b)
+{
+    const struct wr_ckpt_load *load = b->plan->load;
+    json_t *record = wr_record_new("ckpt"), *cases = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < b->report->count; i++)
+        bad |= json_array_append_new(cases, wr_vals_json(&wr_ckpt_case_vals,
+                                                         &b->report->cases[i].v,
+                                                         WR_FOR_RECORD));
+    bad |= json_object_set_new(record, "host", wr_host_json_of(b->store));
+    bad |= json_object_update_new(
+        record,
+        json_pack(
+            "{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
+            wr_text_json(b->plan->fast), "slow", wr_text_json(b->plan->slow),
+            "like", wr_text_json(b->like), "bytes",
+            b->report->count ? (json_int_t)b->report->cases->v.result.bytes
+                             : (json_int_t)load->bytes,
+            "tensors", (json_int_t)load->count, "saves",
+            (json_int_t)b->plan->saves, "interval_s", b->plan->interval_s,
+            "verify", (int)b->plan->verify, "memcpy_s", b->report->memcpy_s));
+    bad |= json_object_set_new(record, "cases", cases);
+    bad |= wr_monitor_record(b->monitor, record);
+    if (!bad)
+        return record;
+    json_decref(record);
+    return NULL;
+}
+
+/* --- how long saving stops training: the paper's experiment --- */
 
 #define COPIES  5 /* of memory, for the median */
 #define STEP_MS 50
@@ -39,6 +128,7 @@ struct save_bench {
     uint64_t start_ns;
     unsigned done; /* saves */
     enum wr_ckpt_way way;
+    struct wr_saves saver;     /* of this way */
     double cost[WR_CKPT_WAYS]; /* of one save, for the progress */
     double spent, total;       /* the same of all saves */
     bool known;                /* costs are seconds */
@@ -187,26 +277,9 @@ static int measure_memcpy(const struct save_bench *b, double *ret,
 
 /* --- one way of saving --- */
 
-/* For what the store does in this thread. */
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-    (void)done;
-    (void)total;
-    return is_stopped(arg);
-}
-
-static int mark_tiers(const weir_ckpt_config *cfg, weir_err *err)
-{
-    int r = wr_bench_store_mark(cfg->fast, err);
-
-    return r == 0 && cfg->slow ? wr_bench_store_mark(cfg->slow, err) : r;
-}
-
-static int open_store(struct save_bench *b, enum wr_ckpt_way way,
-                      weir_ckpt **ret, weir_err *err)
+static int open_store(struct save_bench *b, enum wr_ckpt_way way, weir_err *err)
 {
     weir_ckpt_config cfg;
-    int r;
 
     weir_ckpt_defaults(&cfg);
     cfg.fast = way == WR_CKPT_SLOW ? b->slow : b->fast;
@@ -214,105 +287,91 @@ static int open_store(struct save_bench *b, enum wr_ckpt_way way,
     cfg.verify = b->plan->verify;
     cfg.keep_last = 1;
     cfg.reserve = b->plan->load->bytes;
-    cfg.progress = on_progress;
-    cfg.progress_arg = b;
     if (wr_together_is(&b->together)) {
         cfg.rank = b->plan->comm->rank;
         cfg.world = b->plan->comm->world;
         cfg.comm = b->plan->comm_url;
         cfg.comm_timeout_ms = RANKS_MS;
     }
-    r = weir_ckpt_open(ret, &cfg, err);
-    if (r < 0)
-        return r;
-    r = mark_tiers(&cfg, err);
-    if (r < 0)
-        weir_ckpt_close(ret, NULL);
-    return r;
+    b->saver = (struct wr_saves){.stopped = b->plan->stopped,
+                                 .random = true,
+                                 .strict = true,
+                                 .zero_ns = b->start_ns};
+    return wr_saves_open(&b->saver, &cfg, err);
 }
 
 /* The training between two saves, which can be interrupted. */
-static int train(const struct save_bench *b, weir_ckpt *c, weir_err *err)
+static int train(struct save_bench *b, weir_err *err)
 {
     uint64_t end = wr_clock_ns() + (uint64_t)(b->plan->interval_s * 1e9);
-    enum weir_level level = b->plan->verify ? WEIR_LEVEL_VERIFIED
-                                            : WEIR_LEVEL_SLOW;
-    int r;
 
-    if (b->plan->interval_s > 0) {
-        for (uint64_t now; (now = wr_clock_ns()) < end && !is_stopped(b);)
-            wr_clock_sleep_until(WR_MIN(end, now + STEP_MS * WR_NS_PER_MS));
-        return check_stopped(b, err);
-    }
-    do {
-        r = check_stopped(b, err);
-        if (r == 0)
-            r = weir_ckpt_wait(c, WEIR_LATEST, level, STEP_MS, err);
-        else
-            break;
-    } while (r == WEIR_ETIMEDOUT);
-    return r;
+    if (b->plan->interval_s <= 0)
+        return wr_saves_settle(
+            &b->saver, b->plan->verify ? WEIR_LEVEL_VERIFIED : WEIR_LEVEL_SLOW,
+            err);
+    for (uint64_t now; (now = wr_clock_ns()) < end && !is_stopped(b);)
+        wr_clock_sleep_until(WR_MIN(end, now + STEP_MS * WR_NS_PER_MS));
+    return check_stopped(b, err);
 }
 
-static double or_nan(uint64_t ns)
+/* Of the only tier there is, it is the slow one where that is what it stands
+ * for. */
+static void note_save(const struct save_bench *b, const struct wr_saved *s,
+                      struct wr_ckpt_save_values *ret)
 {
-    return ns ? (double)ns * 1e-9 : NAN;
+    bool is_slow = b->way == WR_CKPT_SLOW;
+
+    wr_vals_clear(&wr_ckpt_save_vals, ret);
+    ret->at_s = s->at_s;
+    ret->stall_s = s->stall_s;
+    ret->blocked_s = s->blocked_s;
+    ret->fast_s = is_slow ? NAN : s->fast_s;
+    ret->slow_s = is_slow ? s->fast_s : s->slow_s;
+    ret->verified_s = s->verified_s;
+    ret->drain_s = s->drain_s;
 }
 
-static int save_once(struct save_bench *b, weir_ckpt *c, enum wr_ckpt_way way,
-                     struct wr_ckpt_save_values *ret, weir_err *err)
+static int save_once(struct save_bench *b, struct wr_ckpt_save_values *ret,
+                     weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
     weir_ckpt_state state = {
         .step = b->done + 1, .tensors = l->tensors, .count = l->count};
-    enum weir_level level = way == WR_CKPT_ASYNC ? WEIR_LEVEL_SNAPSHOT
-                                                 : WEIR_LEVEL_FAST;
-    weir_ckpt_times t;
-    uint64_t start;
+    enum weir_level level = b->way == WR_CKPT_ASYNC ? WEIR_LEVEL_SNAPSHOT
+                                                    : WEIR_LEVEL_FAST;
+    struct wr_saves *s = &b->saver;
     int r = wr_together_begin(&b->together, err);
 
-    if (r < 0)
-        return r;
-    start = wr_clock_ns();
-    r = weir_ckpt_save(c, &state, level, err);
-    if (r < 0)
-        return r;
-    wr_vals_clear(&wr_ckpt_save_vals, ret);
-    ret->at_s = (double)(start - b->start_ns) * 1e-9;
-    ret->stall_s = seconds_since(start);
-    r = train(b, c, err);
+    if (r == 0)
+        r = wr_saves_save(s, &state, level, err);
+    if (r == 0)
+        r = train(b, err);
     if (r == 0) /* of an earlier save: what is measured would mean nothing */
-        r = weir_ckpt_problem(c, err);
+        r = weir_ckpt_problem(s->c, err);
     if (r < 0)
         return r;
-    if (weir_ckpt_times_of(c, state.step, &t) < 0)
-        t = (weir_ckpt_times){0};
-    ret->blocked_s = (double)t.blocked_ns * 1e-9;
-    ret->fast_s = way == WR_CKPT_SLOW ? NAN : or_nan(t.fast_ns);
-    ret->slow_s = way == WR_CKPT_FAST ? NAN : or_nan(t.slow_ns);
-    ret->verified_s = or_nan(t.verified_ns);
-    ret->drain_s = or_nan(t.drain_ns);
+    wr_saves_look(s, &s->last);
+    note_save(b, &s->last, ret);
     r = wr_ckpt_join_save(&b->together, ret, err);
     wr_vals_derive(&wr_ckpt_save_vals, ret);
     return r;
 }
 
-static int measure_restore(const struct save_bench *b, weir_ckpt *c,
-                           double *ret, weir_err *err)
+static int measure_restore(struct save_bench *b, double *ret, weir_err *err)
 {
     const struct wr_ckpt_load *l = b->plan->load;
-    uint64_t start;
+    const weir_ckpt_state into = {.tensors = l->tensors, .count = l->count};
+    struct wr_saved load;
     int r = wr_together_begin(&b->together, err);
 
     if (r < 0)
         return r;
-    start = wr_clock_ns();
-    r = weir_ckpt_restore(c, WEIR_LATEST, l->tensors, l->count, NULL, err);
+    r = wr_saves_restore(&b->saver, &into, &load, err);
     if (r == 0)
         r = wr_fail(err, WEIR_ENOENT, "what was saved is not there");
     if (r < 0)
         return r;
-    *ret = seconds_since(start);
+    *ret = load.stall_s;
     return 0;
 }
 
@@ -330,8 +389,8 @@ static void take_medians(struct wr_ckpt_case_values *v)
     wr_vals_derive(&wr_ckpt_result_vals, &v->result);
 }
 
-static int run_saves(struct save_bench *b, weir_ckpt *c,
-                     struct wr_ckpt_bench_case *k, weir_err *err)
+static int run_saves(struct save_bench *b, struct wr_ckpt_bench_case *k,
+                     weir_err *err)
 {
     const struct wr_ckpt_bench_plan *p = b->plan;
     struct wr_ckpt_save_values warm, *saves = k->v.runs.v;
@@ -347,16 +406,15 @@ static int run_saves(struct save_bench *b, weir_ckpt *c,
             break;
         /* What is saved is all different from step to step. */
         wr_ckpt_load_step((struct wr_ckpt_load *)(uintptr_t)p->load, b->done);
-        r = save_once(b, c, k->way,
-                      i < p->warmups ? &warm : &saves[k->v.runs.count], err);
+        r = save_once(b, i < p->warmups ? &warm : &saves[k->v.runs.count], err);
         k->v.runs.count += r == 0 && i >= p->warmups;
         b->done++;
         b->spent += b->cost[k->way];
         b->last_s = seconds_since(start);
     }
     if (r == 0 && p->restore)
-        r = measure_restore(b, c, &k->v.result.restore_s, err);
-    weir_ckpt_get_stats(c, &stats);
+        r = measure_restore(b, &k->v.result.restore_s, err);
+    weir_ckpt_get_stats(b->saver.c, &stats);
     k->v.memory = (double)stats.memory;
     k->v.skipped = (double)stats.skipped;
     k->v.result.bytes = (double)p->load->bytes;
@@ -442,7 +500,6 @@ static int clean_after(const struct save_bench *b, weir_err *err)
 static int run_way(struct save_bench *b, enum wr_ckpt_way way,
                    struct wr_ckpt_bench_case *k, weir_err *err)
 {
-    weir_ckpt *c;
     int r, q;
 
     *k = (struct wr_ckpt_bench_case){.way = way};
@@ -458,13 +515,16 @@ static int run_way(struct save_bench *b, enum wr_ckpt_way way,
     if (r == 0)
         r = clean_together(b, err);
     if (r == 0)
-        r = open_store(b, way, &c, err);
+        r = open_store(b, way, err);
+    if (r == 0)
+        r = run_saves(b, k, err);
+    q = wr_saves_close(&b->saver, r < 0 ? NULL : err);
+    free(b->saver.saves);
+    b->saver = (struct wr_saves){0};
     if (r < 0)
         return r;
-    r = run_saves(b, c, k, err);
-    q = weir_ckpt_close(&c, r < 0 ? NULL : err);
     take_medians(&k->v);
-    return r < 0 ? r : q;
+    return q;
 }
 
 /* --- all ways --- */

@@ -11,9 +11,12 @@
 #ifndef WR_MEASURE_CKPT_BENCH_H
 #define WR_MEASURE_CKPT_BENCH_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "measure/ckpt_state.h"
+#include "measure/monitor.h"
+#include "measure/together.h"
 #include "result/ckpt.h"
 
 struct wr_comm;
@@ -78,5 +81,27 @@ int wr_ckpt_bench_clean(const char *fast, const char *slow, weir_err *err);
 int wr_ckpt_bench(const struct wr_ckpt_bench_plan *plan,
                   struct wr_ckpt_bench_report *ret, weir_err *err);
 void wr_ckpt_bench_done(struct wr_ckpt_bench_report *r);
+
+/* All ranks, after each has saved: every time becomes that of the slowest. */
+int wr_ckpt_join_save(const struct wr_together *t,
+                      struct wr_ckpt_save_values *s, weir_err *err);
+
+/* All ranks, at the end of a way, with the bytes of its own state in the result:
+ * the slowest restore; on rank 0 also the list of ranks, and the bytes and the
+ * memory of all. */
+int wr_ckpt_join_case(const struct wr_together *t, struct wr_ckpt_bench_case *k,
+                      weir_err *err);
+
+/* What goes into a record. */
+struct wr_ckpt_record {
+    const struct wr_ckpt_bench_plan *plan;
+    const struct wr_ckpt_bench_report *report;
+    const char *like;                 /* what state was saved */
+    struct wr_store *store;           /* borrowed: the folder, for the host */
+    const struct wr_monitor *monitor; /* stopped */
+};
+
+/* NULL when memory is short. */
+json_t *wr_ckpt_record(const struct wr_ckpt_record *b);
 
 #endif

@@ -30,7 +30,6 @@
 #include "base/own.h"
 #include "base/rng.h"
 #include "base/units.h"
-#include "measure/tree.h"
 
 #define FORM     "weir-probe."
 #define RANDOMS  6
@@ -38,11 +37,73 @@
 #define PATH_CAP 8192
 /* Left free for the file system itself and for others. */
 #define MARGIN ((uint64_t)16 << 20)
+
 /* A folder that is empty for so long is that of a probe that was killed
  * before it could take its lock. */
 #define UNLOCKED_S 60
 /* What a small file takes besides its bytes, rounded up to blocks. */
 #define BLOCK 4096u
+
+/* --- whose a folder is --- */
+
+#define NAME_CAP 256
+
+/* Names are gathered first: a folder is not changed while it is listed. */
+struct tree_names {
+    struct {
+        char name[NAME_CAP];
+        bool folder;
+    } * at; /* owned */
+    size_t count, cap;
+};
+
+static int gather(void *arg, const struct wr_entry *e)
+{
+    struct tree_names *n = arg;
+
+    if (strlen(e->name) >= NAME_CAP)
+        return WEIR_ELIMIT;
+    if (!wr_grow(&n->at, &n->cap, n->count + 1, sizeof(*n->at)))
+        return WEIR_ENOMEM;
+    snprintf(n->at[n->count].name, NAME_CAP, "%s", e->name);
+    n->at[n->count++].folder = e->kind == WR_KIND_DIR;
+    return 0;
+}
+
+static bool is_number(const char *s)
+{
+    return *s && s[strspn(s, "0123456789")] == '\0';
+}
+
+static int check_file(void *arg, const struct wr_entry *e)
+{
+    return e->kind == WR_KIND_FILE && is_number(e->name) ? 0 : WEIR_EFORMAT;
+}
+
+/* Whether all in the folder has names that a probe gives. */
+static bool tree_is_ours(struct wr_store *st, const char *folder)
+{
+    struct tree_names n = {0};
+    char path[PATH_CAP];
+    bool ours = st->ops->list(st, folder, gather, &n, NULL) == 0;
+
+    for (size_t i = 0; ours && i < n.count; i++) {
+        const char *name = n.at[i].name;
+
+        if (n.at[i].folder) {
+            ours = (*name == 's' || *name == 'c') && is_number(name + 1);
+            snprintf(path, sizeof(path), "%s/%s", folder, name);
+            ours = ours && st->ops->list(st, path, check_file, NULL, NULL) == 0;
+        } else {
+            ours = !strcmp(name, WR_PROBE_LOCK) || !strcmp(name, "big") ||
+                   !strcmp(name, "write");
+        }
+    }
+    free(n.at);
+    return ours;
+}
+
+/* --- what a plan needs --- */
 
 struct wr_probe_needs wr_probe_needs_of(const struct wr_probe_plan *plan)
 {
@@ -178,7 +239,7 @@ static void remove_leftovers(struct wr_store *st, struct wr_store *own)
 
         if (fd < 0)
             continue;
-        if (wr_probe_tree_is_ours(st, l.names[i]))
+        if (tree_is_ours(st, l.names[i]))
             wr_tree_remove(own, l.names[i], WR_PROBE_TREE, NULL);
         close(fd);
     }

@@ -8,13 +8,14 @@
 
 #include "base/perm.h"
 #include "measure/probe.h"
+#include "storage/beside.h"
 
 #define WR_PROBE_FILL_BLOCK ((size_t)1 << 20)
 #define WR_PROBE_FILL_DEPTH 8u
 #define WR_PROBE_PER_FOLDER 1000u /* small files */
 #define WR_PROBE_PATH       64    /* of anything in our folder */
 
-/* --- probe_mix.c --- */
+/* --- probe_worker.c: sizes that are mixed --- */
 
 /* Sizes of `count` things in the mix's shares, the largest remainders rounded
  * up; shuffled. NULL when memory is short; free(). */
@@ -25,6 +26,11 @@ uint64_t wr_probe_mix_pick(const struct wr_probe_mix *mix, uint64_t dice);
 uint64_t wr_probe_mix_max(const struct wr_probe_mix *mix);
 
 /* --- probe_layout.c: the folder and what lies in it --- */
+
+/* A probe that is killed while it cleans up must leave its lock, by which the
+ * next one knows the rest. Deeper folders are someone else's. */
+#define WR_PROBE_LOCK "lock"
+#define WR_PROBE_TREE (&(const struct wr_tree_rule){WR_PROBE_LOCK, 4})
 
 struct wr_probe_place {
     const struct wr_probe_plan *plan; /* borrowed */
@@ -134,17 +140,12 @@ int wr_probe_run(const struct wr_probe_job *job, struct wr_probe_run *ret,
 
 void wr_probe_run_done(struct wr_probe_run *run);
 
-static inline bool wr_probe_is_write(const struct wr_probe_test *t)
-{
-    return t->op == WR_PROBE_WRITE || t->op == WR_PROBE_SYNC;
-}
-
 static inline bool wr_probe_is_files(const struct wr_probe_test *t)
 {
     return t->op == WR_PROBE_FILES || t->op == WR_PROBE_CREATE;
 }
 
-/* --- probe_next.c --- */
+/* --- probe_worker.c: what is read and written next --- */
 
 #define WR_PROBE_SYNC_BLOCK 4096u
 
@@ -156,11 +157,7 @@ uint64_t wr_probe_big_bytes(const struct wr_probe_job *job);
 /* Whether the worker goes on at now_ns. One request is made in any case, be it
  * late: a run without one tells nothing. */
 bool wr_probe_goes_on(struct wr_probe_worker *w, uint64_t now_ns);
-/* The next request to the big file; false: no more. */
-bool wr_probe_next_range(struct wr_probe_worker *w, uint64_t now_ns,
-                         uint64_t *ret_offset, uint64_t *ret_len);
-
-/* --- probe_worker.c --- */
+/* --- probe_worker.c: what one thread does --- */
 
 /* Bytes of the buffers of a test's workers, all together. */
 uint64_t wr_probe_memory(const struct wr_probe_place *p,
@@ -183,15 +180,11 @@ int wr_probe_read(struct wr_probe_worker *w, struct wr_object *o,
 void wr_probe_count(struct wr_probe_worker *w, uint64_t bytes, uint64_t ns,
                     uint64_t now_ns);
 
-/* --- probe_files.c --- */
+/* --- probe_run.c: small files --- */
 
 /* What a worker of FILES and CREATE does between GO and the end. */
 int wr_probe_read_files(struct wr_probe_worker *w);
 int wr_probe_create_files(struct wr_probe_worker *w);
-/* Next file to be worked on; false: no more, or the time is over at now_ns. */
-bool wr_probe_next_file(struct wr_probe_worker *w, uint64_t now_ns,
-                        unsigned *ret);
-
 /* --- all of them --- */
 
 static inline bool wr_probe_is_stopped(const struct wr_probe_plan *plan)

@@ -6,12 +6,251 @@
  * is read once for all requests that are answered together. */
 #include "measure/probe_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/rng.h"
+
+/* --- which request of a test comes next --- */
+
+static bool is_write(const struct wr_probe_test *t)
+{
+    return t->op == WR_PROBE_WRITE || t->op == WR_PROBE_SYNC;
+}
+
+uint64_t wr_probe_largest(const struct wr_probe_place *p,
+                          const struct wr_probe_test *t)
+{
+    if (t->op == WR_PROBE_SYNC)
+        return WR_PROBE_SYNC_BLOCK;
+    if (wr_probe_is_files(t) || !t->block)
+        return wr_probe_mix_max(&p->plan->mix);
+    return t->block;
+}
+
+uint64_t wr_probe_big_bytes(const struct wr_probe_job *job)
+{
+    return is_write(job->test) ? job->place->plan->file_bytes
+                               : job->place->read_bytes;
+}
+
+static uint64_t roll(struct wr_probe_worker *w)
+{
+    return wr_rng_at(w->crew->job->place->plan->seed,
+                     w->crew->job->stream << 16 | w->index, w->dice++);
+}
+
+static uint64_t next_length(struct wr_probe_worker *w)
+{
+    const struct wr_probe_job *job = w->crew->job;
+
+    if (job->test->op == WR_PROBE_SYNC)
+        return WR_PROBE_SYNC_BLOCK;
+    return job->test->block
+               ? job->test->block
+               : wr_probe_mix_pick(&job->place->plan->mix, roll(w));
+}
+
+/* Pages that were read once are in the cache: buffered tests end at the end of
+ * the worker's region. Past the cache, and where each write is synced, they
+ * begin again. */
+static bool next_sequential(struct wr_probe_worker *w, uint64_t len,
+                            uint64_t *ret)
+{
+    const struct wr_probe_test *t = w->crew->job->test;
+
+    if (w->at + len > w->last) {
+        if (!t->direct && t->op != WR_PROBE_SYNC)
+            return false;
+        w->at = w->first;
+    }
+    *ret = w->at;
+    w->at += t->direct ? WR_ALIGN_UP(len, (uint64_t)WR_DIRECT_ALIGN) : len;
+    return true;
+}
+
+/* Buffered: each place of the file once, in the order of a permutation that
+ * all workers share, so that nothing is met in the cache. */
+static bool next_random(struct wr_probe_worker *w, uint64_t len, uint64_t *ret)
+{
+    const struct wr_probe_test *t = w->crew->job->test;
+    uint64_t align = t->block && t->block % WR_DIRECT_ALIGN == 0
+                         ? t->block
+                         : WR_DIRECT_ALIGN;
+    uint64_t k;
+
+    if (t->direct) {
+        k = (wr_probe_big_bytes(w->crew->job) - len) / align + 1;
+        *ret = (uint64_t)(((unsigned __int128)roll(w) * k) >> 64) * align;
+        return true;
+    }
+    k = w->crew->next++;
+    if (k >= w->crew->perm.n)
+        return false;
+    *ret = wr_perm_at(&w->crew->perm, k) *
+           wr_probe_largest(w->crew->job->place, t);
+    return true;
+}
+
+bool wr_probe_goes_on(struct wr_probe_worker *w, uint64_t now_ns)
+{
+    bool first = !w->began;
+
+    w->began = true;
+    return (first || now_ns < w->crew->end_ns) && !w->crew->halt;
+}
+
+/* The next request to the big file; false: no more. */
+static bool next_range(struct wr_probe_worker *w, uint64_t now_ns,
+                       uint64_t *ret_offset, uint64_t *ret_len)
+{
+    const struct wr_probe_test *t = w->crew->job->test;
+
+    if (!wr_probe_goes_on(w, now_ns))
+        return false;
+    *ret_len = next_length(w);
+    return t->pattern == WR_PROBE_RANDOM && t->op != WR_PROBE_SYNC
+               ? next_random(w, *ret_len, ret_offset)
+               : next_sequential(w, *ret_len, ret_offset);
+}
+
+/* --- sizes of requests and their shares --- */
+
+#define SECTOR 512u
+
+void wr_probe_mix_imagenet(struct wr_probe_mix *ret)
+{
+    /* The study counted files by powers of two: those of "64 KB" have 64 to
+     * 128. The middle of each bin gives ImageNet's own mean, 115 KB. */
+    static const struct {
+        unsigned from_kib, percent;
+    } bins[] = {{2, 1},   {4, 2},   {8, 4},    {16, 8},
+                {32, 13}, {64, 38}, {128, 33}, {256, 1}};
+
+    *ret = (struct wr_probe_mix){.name = "imagenet",
+                                 .count = WR_ARRAY_LEN(bins)};
+    for (size_t i = 0; i < WR_ARRAY_LEN(bins); i++) {
+        ret->part[i].bytes = (uint64_t)bins[i].from_kib * 3 / 2 << 10;
+        ret->part[i].share = bins[i].percent / 100.0;
+    }
+}
+
+/* The last part of a URL, without slashes at its end. */
+static void name_after(char *buf, size_t cap, const char *url)
+{
+    size_t len = strlen(url);
+    const char *p;
+
+    while (len > 1 && url[len - 1] == '/')
+        len--;
+    p = memrchr(url, '/', len > 1 ? len - 1 : len);
+    p = p && p + 1 < url + len ? p + 1 : url;
+    snprintf(buf, cap, "%.*s", (int)(url + len - p), p);
+}
+
+int wr_probe_mix_of(const weir_dataset *ds, struct wr_probe_mix *ret,
+                    weir_err *err)
+{
+    uint64_t count[WR_PROBE_MIX_MAX] = {0}, sum[WR_PROBE_MIX_MAX] = {0};
+    uint64_t n = wr_index_count(ds->index);
+    struct wr_probe_mix mix = {0};
+    struct wr_part place;
+
+    if (!n)
+        return wr_fail(err, WEIR_EINVAL, "'%s': no samples", ds->url);
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned bin;
+
+        wr_index_part(ds->index, 0, i, &place);
+        bin = place.length ? 63 - (unsigned)__builtin_clzll(place.length) : 0;
+        count[bin]++;
+        sum[bin] += place.length;
+    }
+    name_after(mix.name, sizeof(mix.name), ds->url);
+    for (unsigned b = 0; b < WR_PROBE_MIX_MAX; b++) {
+        uint64_t mean;
+
+        if (!count[b])
+            continue;
+        mean = WR_ALIGN_UP(sum[b] / count[b], (uint64_t)SECTOR);
+        mean = WR_MAX(mean, (uint64_t)SECTOR);
+        /* Small bins all round up to the same size. */
+        if (!mix.count || mix.part[mix.count - 1].bytes != mean)
+            mix.part[mix.count++].bytes = mean;
+        mix.part[mix.count - 1].share += (double)count[b] / (double)n;
+    }
+    *ret = mix;
+    return 0;
+}
+
+uint64_t wr_probe_mix_pick(const struct wr_probe_mix *mix, uint64_t dice)
+{
+    double at = (double)(dice >> 11) * 0x1.0p-53;
+    size_t i = 0;
+
+    while (i + 1 < mix->count && at >= mix->part[i].share)
+        at -= mix->part[i++].share;
+    return mix->part[i].bytes;
+}
+
+uint64_t wr_probe_mix_max(const struct wr_probe_mix *mix)
+{
+    uint64_t max = 0;
+
+    for (size_t i = 0; i < mix->count; i++)
+        max = WR_MAX(max, mix->part[i].bytes);
+    return max;
+}
+
+/* How many of `count` things each part gets: whole ones first, then those with
+ * the largest remainders get one more. */
+static void share_out(const struct wr_probe_mix *mix, unsigned count,
+                      unsigned *ret)
+{
+    double rest[WR_PROBE_MIX_MAX];
+    unsigned given = 0;
+
+    for (size_t i = 0; i < mix->count; i++) {
+        double exact = mix->part[i].share * count;
+
+        ret[i] = (unsigned)WR_MIN(exact, (double)(count - given));
+        rest[i] = exact - ret[i];
+        given += ret[i];
+    }
+    for (; given < count; given++) {
+        size_t best = 0;
+
+        for (size_t i = 1; i < mix->count; i++)
+            if (rest[i] > rest[best])
+                best = i;
+        ret[best]++;
+        rest[best] -= 1;
+    }
+}
+
+uint64_t *wr_probe_mix_sizes(const struct wr_probe_mix *mix, unsigned count,
+                             uint64_t seed)
+{
+    uint64_t *sizes = calloc(count ? count : 1, sizeof(*sizes));
+    unsigned quota[WR_PROBE_MIX_MAX] = {0};
+    struct wr_perm perm;
+    unsigned k = 0;
+
+    if (!sizes)
+        return NULL;
+    share_out(mix, count, quota);
+    wr_perm_init(&perm, count, seed, 0);
+    for (size_t i = 0; i < mix->count; i++)
+        for (unsigned j = 0; j < quota[i]; j++)
+            sizes[wr_perm_at(&perm, k++)] = mix->part[i].bytes;
+    return sizes;
+}
+
+/* --- one worker of a run: a thread's queue, buffers, requests --- */
 
 /* A plain read(2) costs less than a ring when there is one at a time; past the
  * page cache only a queue goes. */
@@ -53,7 +292,7 @@ static bool next_io(struct wr_probe_worker *w, unsigned k, uint64_t now_ns)
     struct wr_io *io = &w->ios[k];
     uint64_t len;
 
-    if (!wr_probe_next_range(w, now_ns, &io->offset, &len))
+    if (!next_range(w, now_ns, &io->offset, &len))
         return false;
     io->len = (size_t)len;
     if (io->op == WR_IO_WRITE)
@@ -66,9 +305,9 @@ static const char *name_of(const struct wr_probe_worker *w,
 {
     const struct wr_probe_place *p = w->crew->job->place;
 
-    return io->path                                ? io->path
-           : wr_probe_is_write(w->crew->job->test) ? p->write_path
-                                                   : p->read_path;
+    return io->path                       ? io->path
+           : is_write(w->crew->job->test) ? p->write_path
+                                          : p->read_path;
 }
 
 int wr_probe_pump(struct wr_probe_worker *w,
@@ -123,7 +362,7 @@ static int run_plain(struct wr_probe_worker *w)
     uint64_t now = wr_clock_ns(), since, offset, len;
     int r = 0;
 
-    while (wr_probe_next_range(w, now, &offset, &len)) {
+    while (next_range(w, now, &offset, &len)) {
         since = now;
         if (op != WR_PROBE_READ)
             stamp(w->buf, (size_t)len, offset, now);
@@ -185,14 +424,13 @@ static int open_object(struct wr_probe_worker *w)
 {
     const struct wr_probe_job *job = w->crew->job;
     struct wr_probe_place *p = job->place;
-    struct wr_store *st = wr_probe_is_write(job->test) ? p->store
-                                                       : p->read_store;
+    struct wr_store *st = is_write(job->test) ? p->store : p->read_store;
 
     if (wr_probe_is_files(job->test))
         return 0;
     return st->ops->object_open(
-        st, wr_probe_is_write(job->test) ? p->write_path : p->read_path,
-        wr_probe_is_write(job->test) ? WR_OPEN_WRITE : WR_OPEN_READ, &w->object,
+        st, is_write(job->test) ? p->write_path : p->read_path,
+        is_write(job->test) ? WR_OPEN_WRITE : WR_OPEN_READ, &w->object,
         &w->err);
 }
 
@@ -255,13 +493,13 @@ int wr_probe_prepare(struct wr_probe_worker *w)
     if (r == 0)
         r = open_queue(w);
     /* What tests before left to be written is no part of this one. */
-    if (r == 0 && w->object && wr_probe_is_write(job->test))
+    if (r == 0 && w->object && is_write(job->test))
         r = w->object->ops->sync(w->object, &w->err);
     if (r < 0)
         return r;
     for (unsigned k = 0; k < w->depth; k++)
         w->ios[k] = (struct wr_io){
-            .op = wr_probe_is_write(job->test) ? WR_IO_WRITE : WR_IO_READ,
+            .op = is_write(job->test) ? WR_IO_WRITE : WR_IO_READ,
             .object = w->object,
             .buf = w->buf + k * w->cap,
             .cap = w->cap,

@@ -9,8 +9,63 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "measure/loop.h"
 #include "run/job.h"
-#include "run/shard.h"
+#include "run/setup.h"
+
+/* --- a block of steps as DLIO counts it --- */
+
+void wr_run_block_begin(struct wr_run_block_tally *b, uint64_t exclude_start,
+                        uint64_t exclude_end, uint64_t now_ns)
+{
+    *b = (struct wr_run_block_tally){
+        .start_ns = now_ns,
+        .start_wall_ns = wr_clock_wall_ns(),
+        .exclude_start = (unsigned)WR_MIN(exclude_start, UINT64_C(1) << 30),
+        .exclude_end = (unsigned)WR_MIN(exclude_end,
+                                        (uint64_t)WR_RUN_BLOCK_TAIL),
+    };
+}
+
+void wr_run_block_step(struct wr_run_block_tally *b, uint64_t load_ns,
+                       uint64_t compute_ns)
+{
+    uint64_t k = b->steps++;
+
+    b->load_ns = load_ns;
+    b->last_ns = compute_ns;
+    if (k < b->exclude_start) {
+        b->excluded_ns += load_ns + compute_ns;
+        return;
+    }
+    b->compute_ns += compute_ns;
+    b->tail_compute[k % WR_RUN_BLOCK_TAIL] = compute_ns;
+    b->tail_proc[k % WR_RUN_BLOCK_TAIL] = load_ns + compute_ns;
+}
+
+struct wr_run_block_result wr_run_block_end(const struct wr_run_block_tally *b,
+                                            uint64_t now_ns, uint64_t batch)
+{
+    uint64_t excluded = b->excluded_ns, compute = b->compute_ns;
+    struct wr_run_block_result ret = {.steps = b->steps};
+    uint64_t behind = b->steps - WR_MIN(b->steps, (uint64_t)b->exclude_start);
+    double seconds;
+
+    for (uint64_t k = 0; k < WR_MIN(behind, (uint64_t)b->exclude_end); k++) {
+        uint64_t at = (b->steps - 1 - k) % WR_RUN_BLOCK_TAIL;
+
+        excluded += b->tail_proc[at];
+        compute -= b->tail_compute[at];
+    }
+    seconds = (double)(now_ns - b->start_ns - excluded) * 1e-9;
+    if (now_ns <= b->start_ns + excluded)
+        return ret;
+    ret.au = (double)compute * 1e-9 / seconds;
+    ret.per_s = ((double)b->steps - 2) * (double)batch / seconds;
+    return ret;
+}
+
+/* --- one emulated accelerator: its thread, its steps, its accounts --- */
 
 /* A batch that took longer to get was not there when it was asked for. */
 #define BLOCKED_NS  20000
@@ -40,60 +95,84 @@ void wr_run_accel_done(struct wr_run_accel *a)
 
 /* --- one step --- */
 
-/* What is needed to do one. */
-struct step_job {
+/* Steps that are being done: training, or an evaluation. */
+struct accel_steps {
+    struct wr_run_accel *a; /* borrowed, as all of it */
     struct wr_run_feed *feed;
     const struct wr_wl_time *law;
-    uint64_t stream, number; /* of the draw */
+    uint64_t stream, number; /* of the next draw */
     uint64_t index;          /* in the epoch */
+    uint64_t epoch, block;   /* blocks are counted from 1 */
+    uint64_t before_ns;      /* when the step before ended */
+    struct wr_run_times t;   /* of the step */
 };
 
-static uint64_t draw_ns(const struct wr_run_accel *a, const struct step_job *s)
+static uint64_t draw_ns(const struct accel_steps *s)
 {
-    double seconds = wr_wl_time_draw(s->law, a->job->plan->w->train.seed,
+    double seconds = wr_wl_time_draw(s->law, s->a->job->plan->w->train.seed,
                                      s->stream, s->number);
 
     return (uint64_t)(fmin(seconds, 1e6) * 1e9 + 0.5);
 }
 
-static int take_batch(struct wr_run_accel *a, const struct step_job *s,
-                      const weir_batch **ret, weir_err *err)
+static int next_batch(void *arg, const weir_batch **ret, weir_err *err)
 {
+    struct accel_steps *s = arg;
+    struct wr_run_accel *a = s->a;
     int r = wr_run_pool_is_on(&a->job->pool)
                 ? wr_run_pool_next(&a->job->pool, a, ret, err)
                 : wr_run_feed_next(s->feed, ret, err);
 
-    if (r == 0)
-        return wr_fail(err, WEIR_ESTATE,
+    return r ? r
+             : wr_fail(err, WEIR_ESTATE,
                        "the data ended before step %" PRIu64
                        " of accelerator %" PRIu64,
                        s->index + 1, a->global);
-    return r < 0 ? r : 0;
 }
 
 /* The step begins when its batch is there, and not before the last one ended.
  * Where the batch was there already, what the emulator was late does not count;
- * *ret_wait is what the input is to blame for. */
-static uint64_t begin(struct wr_run_accel *a, uint64_t asked, uint64_t got,
-                      uint64_t compute, uint64_t *ret_wait)
+ * the wait is what the input is to blame for. */
+static void begin_drawn(void *arg, struct wr_step *step)
 {
-    uint64_t before = a->clock.end_ns;
-    bool blocked = got - asked > BLOCKED_NS;
-    uint64_t end;
+    struct accel_steps *s = arg;
+    struct wr_accelerator_clock *clock = &s->a->clock;
+    bool blocked = step->got_ns - step->asked_ns > BLOCKED_NS;
+    uint64_t compute = draw_ns(s), end;
 
+    s->before_ns = clock->end_ns;
     if (blocked)
-        a->clock.late_ns = 0;
-    end = wr_accelerator_begin(&a->clock, got, compute);
-    *ret_wait = blocked ? end - compute - before : 0;
-    return end;
+        clock->late_ns = 0;
+    end = wr_accelerator_begin(clock, step->got_ns, compute);
+    s->t = (struct wr_run_times){
+        .compute = compute, .wait = blocked ? end - compute - s->before_ns : 0};
 }
 
-static int compute_until_end(struct wr_run_accel *a, uint64_t compute,
-                             weir_err *err)
+static int end_drawn(void *arg, struct wr_step *step, weir_err *err)
 {
-    if (!compute || wr_accelerator_wait(&a->clock, a->job->plan->stopped))
+    struct accel_steps *s = arg;
+    struct wr_run_accel *a = s->a;
+
+    if (!s->t.compute || wr_accelerator_wait(&a->clock, a->job->plan->stopped))
         return 0;
     return wr_fail(err, WEIR_ECANCELED, "stopped");
+}
+
+/* A step whose time is drawn. */
+static const struct wr_step_ops step_drawn = {.begin = begin_drawn,
+                                              .end = end_drawn};
+
+static int take_batch(void *arg, const struct wr_step *step, weir_err *err)
+{
+    struct accel_steps *s = arg;
+    struct wr_run_accel *a = s->a;
+
+    wr_hist_add(a->waits, step->got_ns - step->asked_ns);
+    if (a->job->plan->digest)
+        a->digest += wr_run_digest(step->batch, s->index, a->global,
+                                   a->job->world);
+    a->samples += step->batch ? step->count : a->job->batch;
+    return 0;
 }
 
 /* Waits for all others; their slowest one decides when the next step begins. */
@@ -123,30 +202,19 @@ static void note(struct wr_run_accel *a, const struct wr_run_times *t)
     a->steps++;
 }
 
-/* *ret is what the step took; asked and got are for the block. */
-static int step(struct wr_run_accel *a, const struct step_job *s,
-                struct wr_run_times *ret, weir_err *err)
+/* After a step of either kind. */
+static int end_step(struct accel_steps *s, const struct wr_step *step,
+                    weir_err *err)
 {
-    uint64_t before = a->clock.end_ns, asked = wr_clock_ns(), got;
-    uint64_t compute = draw_ns(a, s);
-    const weir_batch *b;
-    int r = take_batch(a, s, &b, err);
+    struct wr_run_accel *a = s->a;
+    int r;
 
-    if (r < 0)
-        return r;
-    got = wr_clock_ns();
-    wr_hist_add(a->waits, got - asked);
-    *ret = (struct wr_run_times){.compute = compute};
-    begin(a, asked, got, compute, &ret->wait);
-    if (a->job->plan->digest)
-        a->digest += wr_run_digest(b, s->index, a->global, a->job->world);
-    a->samples += b ? b->count : a->job->batch;
-    r = compute_until_end(a, compute, err);
-    wr_run_feed_release(b);
-    wr_run_block_step(&a->block, got - asked, wr_clock_ns() - got);
-    if (r == 0)
-        r = meet(a, &ret->barrier, err);
-    ret->wall = a->clock.end_ns - before;
+    wr_run_block_step(&a->block, step->got_ns - step->asked_ns,
+                      step->free_ns - step->got_ns);
+    s->index++;
+    s->number++;
+    r = meet(a, &s->t.barrier, err);
+    s->t.wall = a->clock.end_ns - s->before_ns;
     return r;
 }
 
@@ -216,33 +284,67 @@ static int save_here(struct wr_run_accel *a, uint64_t epoch, uint64_t block,
 
 /* --- an epoch --- */
 
+static int note_step(void *arg, const struct wr_step *step, weir_err *err)
+{
+    struct accel_steps *s = arg;
+    struct wr_run_accel *a = s->a;
+    int r = end_step(s, step, err);
+
+    if (r < 0)
+        return r;
+    note(a, &s->t);
+    if (a->number == 0) {
+        wr_run_note_step(a->job, a, &s->t);
+        r = wr_run_keep_step(a->job, a, err);
+    }
+    if (r == 0 && wr_run_saver_due_step(&a->job->saver, s->epoch, s->index))
+        r = save_here(a, s->epoch, s->block++, err);
+    return r;
+}
+
+static int do_steps(struct accel_steps *s, uint64_t count,
+                    int (*each)(void *, const struct wr_step *, weir_err *),
+                    weir_err *err)
+{
+    return wr_loop(&(struct wr_loop){.next = next_batch,
+                                     .feed = s,
+                                     .ops = &step_drawn,
+                                     .machine = s,
+                                     .take = take_batch,
+                                     .note = each,
+                                     .arg = s,
+                                     .stopped = s->a->job->plan->stopped,
+                                     .steps = count},
+                   err);
+}
+
 static int steps_of_epoch(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
 {
     struct wr_run_job *job = a->job;
-    uint64_t block = 1;
-    int r = 0;
+    struct accel_steps s = {.a = a,
+                            .feed = &a->feed,
+                            .law = &job->plan->w->train.computation,
+                            .stream = a->global,
+                            .number = epoch * job->steps,
+                            .epoch = epoch,
+                            .block = 1};
+    int r;
 
     begin_block(a);
-    for (uint64_t k = 0; r == 0 && k < job->steps; k++) {
-        struct step_job s = {.feed = &a->feed,
-                             .law = &job->plan->w->train.computation,
-                             .stream = a->global,
-                             .number = a->drawn++,
-                             .index = k};
-        struct wr_run_times t;
+    r = do_steps(&s, job->steps, note_step, err);
+    return r < 0 ? r : end_block(a, epoch, s.block, err);
+}
 
-        r = step(a, &s, &t, err);
-        if (r < 0)
-            return r;
-        note(a, &t);
-        if (a->number == 0) {
-            wr_run_note_step(job, a, &t);
-            r = wr_run_keep_step(job, a, err);
-        }
-        if (r == 0 && wr_run_saver_due_step(&job->saver, epoch, k + 1))
-            r = save_here(a, epoch, block++, err);
-    }
-    return r < 0 ? r : end_block(a, epoch, block, err);
+static int note_eval(void *arg, const struct wr_step *step, weir_err *err)
+{
+    struct accel_steps *s = arg;
+    struct wr_run_accel *a = s->a;
+    int r = end_step(s, step, err);
+
+    if (r < 0 || a->number)
+        return r;
+    wr_run_tell(a->job, "evaluating", a);
+    return wr_run_keep_step(a->job, a, err);
 }
 
 /* An evaluation: all of it is one time, its steps are no training's. */
@@ -250,6 +352,11 @@ static int evaluate(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
 {
     struct wr_run_job *job = a->job;
     struct wr_run_feed feed;
+    struct accel_steps s = {.a = a,
+                            .feed = &feed,
+                            .law = &job->plan->w->eval.time,
+                            .stream = EVAL_STREAM + a->global,
+                            .number = epoch * job->eval_steps};
     weir_pipeline_config cfg;
     uint64_t start = a->clock.end_ns, trained = a->samples;
     int r;
@@ -257,20 +364,10 @@ static int evaluate(struct wr_run_accel *a, uint64_t epoch, weir_err *err)
     begin_block(a);
     wr_run_shard(job, a->global, &job->eval, &cfg);
     r = wr_run_feed_open(&feed, &job->eval, &cfg, a->meter, err);
-    for (uint64_t k = 0; r == 0 && k < job->eval_steps; k++) {
-        struct step_job s = {.feed = &feed,
-                             .law = &job->plan->w->eval.time,
-                             .stream = EVAL_STREAM + a->global,
-                             .number = epoch * job->eval_steps + k,
-                             .index = k};
-        struct wr_run_times t;
-
-        if (a->number == 0)
-            wr_run_tell(job, "evaluating", a);
-        r = step(a, &s, &t, err);
-        if (r == 0 && a->number == 0)
-            r = wr_run_keep_step(job, a, err);
-    }
+    if (a->number == 0)
+        wr_run_tell(job, "evaluating", a);
+    if (r == 0)
+        r = do_steps(&s, job->eval_steps, note_eval, err);
     wr_run_feed_close(&feed);
     a->t.eval += a->clock.end_ns - start;
     a->samples = trained; /* samples of training alone count */
@@ -352,7 +449,6 @@ static int load_all(struct wr_run_accel *a, const weir_pipeline_config *cfg,
     weir_pipeline_config once = *cfg;
     uint64_t start = wr_clock_ns();
     struct wr_run_feed feed;
-    const weir_batch *b;
     int r;
 
     if (!a->job->memory_tier)
@@ -365,8 +461,11 @@ static int load_all(struct wr_run_accel *a, const weir_pipeline_config *cfg,
     r = wr_run_feed_open(&feed, &spec, &once, a->meter, err);
     if (r < 0)
         return r;
-    while ((r = wr_run_feed_next(&feed, &b, err)) > 0)
-        wr_run_feed_release(b);
+    r = wr_loop(&(struct wr_loop){.next = wr_run_feed_next,
+                                  .feed = &feed,
+                                  .ops = &wr_step_nothing,
+                                  .steps = UINT64_MAX},
+                err);
     wr_run_feed_close(&feed);
     a->load_ns = wr_clock_ns() - start;
     return r;

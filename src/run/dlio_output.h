@@ -9,6 +9,8 @@
 #ifndef WR_RUN_DLIO_OUTPUT_H
 #define WR_RUN_DLIO_OUTPUT_H
 
+#include <jansson.h>
+
 #include "run/run.h"
 
 #define WR_DLIO_GB 0x1p30
@@ -28,5 +30,17 @@ struct wr_dlio_source {
  * rank 0 those of the whole run, too. Each file appears whole or not at all. */
 int wr_dlio_output(const char *folder, const struct wr_dlio_source *src,
                    weir_err *err);
+
+#define WR_DLIO_TIME 40 /* bytes of a time, enough */
+
+/* Local time, "2026-11-17T06:20:00.123456"; returns buf. */
+char *wr_dlio_time(uint64_t wall_ns, char *buf, size_t cap);
+
+/* Until a save was on storage, which the run need not have waited for. */
+double wr_dlio_save_s(const struct wr_saved *save);
+
+/* RANK_output.json and RANK_per_epoch_stats.json. */
+json_t *wr_dlio_rank_json(const struct wr_dlio_source *src);
+json_t *wr_dlio_epochs_json(const struct wr_dlio_source *src);
 
 #endif

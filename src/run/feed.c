@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run/feed.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -10,7 +12,264 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "comm/barrier.h"
+#include "comm/comm.h"
 #include "pipeline/custom.h"
+#include "run/job.h"
+#include "run/setup.h"
+
+/* --- opening --- */
+
+/* The readers are spread over the ranks: rank k * ranks / readers is the k-th. */
+static uint32_t reader_rank(const struct wr_run_pool *p, uint32_t k)
+{
+    return (uint32_t)((uint64_t)k * p->job->ranks / p->readers);
+}
+
+/* A reading rank has a batch for its share of all accelerators. */
+static int open_reader(struct wr_run_pool *p, uint32_t k, weir_err *err)
+{
+    struct wr_run_job *job = p->job;
+    uint64_t batch = (job->batch * job->world + p->readers - 1) / p->readers;
+    weir_pipeline_config *cfg = &p->spec.cfg;
+
+    p->spec = job->feed;
+    p->spec.consume = WR_WL_READ;
+    if (batch > UINT32_MAX)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "a batch for all has too many samples");
+    cfg->batch = (uint32_t)batch;
+    cfg->rank = k;
+    cfg->world = p->readers;
+    p->reads = true;
+    return wr_run_feed_open(&p->feed, &p->spec, cfg, job->accels[0].meter, err);
+}
+
+/* MPI-IO reads bytes as they lie in files that the kernel knows. */
+static int check_mpi_io(const struct wr_run_pool *p, weir_err *err)
+{
+    const weir_dataset *ds = p->job->feed.ds;
+    char path[PATH_MAX];
+    struct wr_part part;
+
+    wr_index_part(ds->index, 0, 0, &part);
+    if (wr_part_is_packed(&part))
+        return wr_fail(err, WEIR_ENOTSUP,
+                       "'%s': packed samples cannot be read by MPI-IO: choose "
+                       "another access (--file-access collective)",
+                       ds->url);
+    if (!ds->store->ops->local_path ||
+        !ds->store->ops->local_path(ds->store, "", path, sizeof(path)))
+        return wr_fail(err, WEIR_ENOTSUP, "'%s': MPI-IO reads local paths only",
+                       ds->url);
+    return 0;
+}
+
+int wr_run_pool_open(struct wr_run_pool *p, struct wr_run_job *job,
+                     weir_err *err)
+{
+    enum wr_wl_access access = wr_run_access(job);
+    uint64_t readers = WR_MAX(job->plan->w->weir.readers, 1u);
+    int r = 0;
+
+    *p = (struct wr_run_pool){0};
+    if (!job->feed.ds || !job->trains ||
+        (access != WR_WL_ACCESS_COLLECTIVE && access != WR_WL_ACCESS_MPIIO))
+        return 0;
+    p->job = job;
+    p->mpi_io = access == WR_WL_ACCESS_MPIIO;
+    p->readers = (uint32_t)WR_MIN(readers, (uint64_t)job->ranks);
+    p->count = job->feed.cfg.sample_count;
+    p->counts = calloc(1, sizeof(*p->counts));
+    if (!p->counts)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (p->mpi_io)
+        return check_mpi_io(p, err);
+    for (uint32_t k = 0; r == 0 && k < p->readers; k++)
+        if (reader_rank(p, k) == job->rank)
+            r = open_reader(p, k, err);
+    return r;
+}
+
+void wr_run_pool_close(struct wr_run_pool *p)
+{
+    if (!p->job)
+        return;
+    wr_run_feed_close(&p->feed);
+    wr_big_free(p->buffer, p->cap);
+    free(p->counts);
+    *p = (struct wr_run_pool){0};
+}
+
+static int make_room(struct wr_run_pool *p, size_t len, weir_err *err)
+{
+    if (len <= p->cap)
+        return 0;
+    wr_big_free(p->buffer, p->cap);
+    p->cap = 0;
+    p->buffer = wr_big_alloc(len);
+    if (!p->buffer)
+        return wr_fail(err, WEIR_ENOMEM,
+                       "out of memory: a batch for all takes %zu MB",
+                       len / 1000000);
+    p->cap = len;
+    return 0;
+}
+
+/* --- one rank reads, the others get it --- */
+
+static size_t batch_bytes(const weir_batch *b)
+{
+    size_t sum = 0;
+
+    for (uint32_t k = 0; b && k < b->field_count; k++)
+        sum += b->fields[k].data ? b->fields[k].bytes : 0;
+    return sum;
+}
+
+static void pack(struct wr_run_pool *p, const weir_batch *b)
+{
+    uint8_t *at = p->buffer;
+
+    for (uint32_t k = 0; k < b->field_count; k++) {
+        const weir_batch_field *f = &b->fields[k];
+
+        if (!f->data)
+            continue;
+        memcpy(at, f->data, f->bytes);
+        at += f->bytes;
+    }
+}
+
+/* How much it is only the reader knows. */
+static int share(struct wr_run_pool *p, const weir_batch *b, uint32_t root,
+                 weir_err *err)
+{
+    struct wr_comm *c = p->job->plan->comm;
+    bool mine = p->job->rank == root;
+    uint64_t len = mine ? batch_bytes(b) : 0;
+    int r = wr_comm_max(c, NULL, len, &len, err);
+
+    if (r == 0)
+        r = make_room(p, (size_t)len, err);
+    if (r < 0)
+        return r;
+    if (mine)
+        pack(p, b);
+    if (!len || !p->job->barrier) /* nobody else */
+        return 0;
+    return wr_barrier_share(p->job->barrier, p->buffer, (size_t)len, root, err);
+}
+
+static int read_and_share(struct wr_run_pool *p, weir_err *err)
+{
+    const weir_batch *b = NULL;
+    int r = 1;
+
+    if (p->reads)
+        r = wr_run_feed_next(&p->feed, &b, err);
+    if (r == 0)
+        r = wr_fail(err, WEIR_ESTATE, "the data ended too early");
+    for (uint32_t k = 0; r >= 0 && k < p->readers; k++)
+        r = share(p, b, reader_rank(p, k), err);
+    weir_batch_release(b);
+    return r < 0 ? r : 0;
+}
+
+/* --- MPI-IO --- */
+
+/* A file that was not read last is begun anew. */
+static void count_read(struct wr_run_pool *p, uint64_t object, uint64_t offset,
+                       uint64_t len)
+{
+    bool other = !p->counts->reads || object != p->last_object;
+    bool next = other || offset == p->last_end;
+
+    p->counts->reads++;
+    p->counts->bytes += len;
+    p->counts->consecutive += next;
+    p->counts->sequential += next || offset > p->last_end;
+    wr_hist_add(&p->counts->sizes, len);
+    p->last_object = object;
+    p->last_end = offset + len;
+}
+
+uint64_t wr_run_pool_epoch(struct wr_run_pool *p)
+{
+    uint64_t bytes = p->counts ? p->counts->bytes - p->noted : 0;
+
+    p->noted += bytes;
+    return bytes;
+}
+
+/* Reads [offset, offset + len) of an object together. */
+static int read_range(struct wr_run_pool *p, uint64_t object, uint64_t offset,
+                      uint64_t len, weir_err *err)
+{
+    const weir_dataset *ds = p->job->feed.ds;
+    char name[PATH_MAX], path[PATH_MAX];
+    struct wr_comm_read what = {.path = path,
+                                .offset = offset,
+                                .len = (size_t)len,
+                                .readers = p->readers};
+    uint64_t start = wr_clock_ns();
+    int r = make_room(p, (size_t)len, err);
+
+    wr_index_object_path(ds->index, object, name, sizeof(name));
+    if (r == 0 &&
+        !ds->store->ops->local_path(ds->store, name, path, sizeof(path)))
+        r = wr_fail(err, WEIR_ENOTSUP, "'%s': has no local path", name);
+    if (r == 0)
+        r = wr_comm_read_all(p->job->plan->comm, &what, p->buffer, err);
+    if (r < 0)
+        return r;
+    count_read(p, object, offset, len);
+    p->counts->busy_ns += wr_clock_ns() - start;
+    wr_hist_add(&p->counts->latency_ns, wr_clock_ns() - start);
+    return 0;
+}
+
+/* Samples that lie behind each other are one read. */
+static int read_together(struct wr_run_pool *p, weir_err *err)
+{
+    const struct wr_index *ix = p->job->feed.ds->index;
+    uint64_t left = p->job->batch * p->job->world;
+    int r = 0;
+
+    while (r == 0 && left) {
+        struct wr_part part, next;
+        uint64_t len;
+
+        wr_index_part(ix, 0, p->next, &part);
+        len = part.length;
+        p->next = (p->next + 1) % p->count;
+        for (left--; left && p->next; left--) {
+            wr_index_part(ix, 0, p->next, &next);
+            if (next.object != part.object || next.offset != part.offset + len)
+                break;
+            len += next.length;
+            p->next = (p->next + 1) % p->count;
+        }
+        r = read_range(p, part.object, part.offset, len, err);
+    }
+    return r;
+}
+
+int wr_run_pool_next(struct wr_run_pool *p, struct wr_run_accel *a,
+                     const weir_batch **ret, weir_err *err)
+{
+    uint64_t ignored;
+    int r = wr_gate_max(p->job->gate, 0, &ignored, err);
+
+    *ret = NULL;
+    if (r == 0 && a->number == 0)
+        r = p->mpi_io ? read_together(p, err) : read_and_share(p, err);
+    if (r == 0)
+        r = wr_gate_max(p->job->gate, 0, &ignored, err);
+    return r < 0 ? r : 1;
+}
+
+/* --- the batches of one accelerator --- */
 
 #define READERS_STREAM UINT64_C(0x70726570) /* apart from those of steps */
 
@@ -139,9 +398,9 @@ static int preprocess(struct wr_run_feed *f, weir_err *err)
     return 0;
 }
 
-int wr_run_feed_next(struct wr_run_feed *f, const weir_batch **ret,
-                     weir_err *err)
+int wr_run_feed_next(void *feed, const weir_batch **ret, weir_err *err)
 {
+    struct wr_run_feed *f = feed;
     int r = 1;
 
     *ret = NULL;
@@ -155,11 +414,6 @@ int wr_run_feed_next(struct wr_run_feed *f, const weir_batch **ret,
             r = 1;
     }
     return r;
-}
-
-void wr_run_feed_release(const weir_batch *b)
-{
-    weir_batch_release(b);
 }
 
 /* Bytes of slot i of a field. */

@@ -5,7 +5,7 @@
 
 #include "run/accel.h"
 #include "run/gate.h"
-#include "run/pool.h"
+#include "run/feed.h"
 #include "run/run.h"
 #include "run/saver.h"
 

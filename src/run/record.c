@@ -14,7 +14,6 @@
 #include "pipeline/settings.h"
 #include "run/job.h"
 #include "run/setup.h"
-#include "run/shard.h"
 #include "workload/choices.h"
 
 /* --- what was asked for --- */
@@ -244,7 +243,7 @@ static bool fill_saves(const struct wr_run_result *res, struct wr_list *to)
     struct wr_run_save_values *v = new_list(to, res->save_count);
 
     for (size_t k = 0; k < to->count; k++) {
-        const struct wr_run_save *s = &res->saves[k];
+        const struct wr_saved *s = &res->saves[k];
 
         v[k] = (struct wr_run_save_values){.step = (double)s->step,
                                            .at_s = s->at_s,

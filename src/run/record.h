@@ -8,7 +8,6 @@
 #include "measure/monitor.h"
 #include "run/run.h"
 #include "run/search.h"
-#include "run/selftest.h"
 
 /* What a record is made of; the last three may be NULL. */
 struct wr_run_report {

@@ -18,7 +18,7 @@
 #include "format/format.h"
 #include "monitor/residency.h"
 #include "monitor/usage.h"
-#include "run/extra.h"
+#include "run/saver.h"
 #include "run/job.h"
 #include "run/setup.h"
 
@@ -229,7 +229,7 @@ void wr_run_tell(struct wr_run_job *job, const char *doing,
     uint64_t now = wr_clock_ns();
     struct wr_run_news news = {
         .doing = doing,
-        .done = a ? a->steps : job->saver.count,
+        .done = a ? a->steps : job->saver.to.count,
         .total = a ? job->steps * job->epochs : 0,
         .epoch = a && job->steps ? a->steps / job->steps + 1 : 1,
         .au = a && a->train_ns > a->first_wait_ns
@@ -446,7 +446,7 @@ static int work(struct wr_run_job *job, weir_err *err)
 {
     int r;
 
-    if (!job->trains && !job->saver.c)
+    if (!job->trains && !job->saver.to.c)
         return wr_fail(err, WEIR_EINVAL,
                        "the description neither trains nor saves: there is "
                        "nothing to run (workflow.train, workflow.checkpoint)");

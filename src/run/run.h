@@ -20,6 +20,7 @@
 #include "base/series.h"
 #include "comm/comm.h"
 #include "measure/files.h"
+#include "measure/saves.h"
 #include "storage/meter.h"
 #include "weir/checkpoint.h"
 #include "weir/pipeline.h"
@@ -99,17 +100,7 @@ struct wr_run_step {
     float load_s, compute_s, proc_s;
 };
 
-struct wr_run_save {
-    uint64_t epoch, block; /* that it came behind */
-    uint64_t step, bytes;  /* of this rank */
-    double at_s;           /* since the run began */
-    double stall_s;
-    double fast_s, slow_s; /* NaN: not reached */
-    uint64_t start_wall_ns;
-};
-
-#define WR_RUN_SAVES_MAX 1000
-#define WR_RUN_HOST      64
+#define WR_RUN_HOST 64
 
 /* What one rank tells rank 0 of. */
 struct wr_run_rank {
@@ -133,14 +124,14 @@ struct wr_run_result {
     struct wr_run_epoch
         *epochs; /* owned: [rank_count * epoch_count], by rank */
     uint64_t epoch_count;
-    uint64_t start_ns;         /* wr_clock_ns of the first request */
-    uint64_t start_wall_ns;    /* of the day */
-    uint64_t world;            /* accelerators of all ranks */
-    uint64_t steps;            /* of an accelerator in an epoch */
-    struct wr_series series;   /* enum wr_run_column, of accelerator 0 */
-    struct wr_run_save *saves; /* owned: of this rank */
+    uint64_t start_ns;       /* wr_clock_ns of the first request */
+    uint64_t start_wall_ns;  /* of the day */
+    uint64_t world;          /* accelerators of all ranks */
+    uint64_t steps;          /* of an accelerator in an epoch */
+    struct wr_series series; /* enum wr_run_column, of accelerator 0 */
+    struct wr_saved *saves;  /* owned: of this rank */
     size_t save_count;
-    struct wr_run_save *restores; /* owned: stall_s is the duration */
+    struct wr_saved *restores; /* owned: stall_s is the duration */
     size_t restore_count;
     double state_bytes; /* of a checkpoint, of this rank */
     weir_stats stats;   /* of accelerator 0's input */

@@ -6,16 +6,154 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "checkpoint/problem.h"
+#include "base/rng.h"
 #include "format/writer.h"
 #include "measure/bench_store.h"
-#include "run/extra.h"
 #include "run/job.h"
+#include "storage/storage.h"
 #include "weir/error.h"
+
+/* --- plain files that a run writes besides its checkpoints --- */
+
+#define PIECE ((size_t)1 << 20)
+
+char *wr_run_extra_folder(const struct wr_run_plan *p)
+{
+    bool saves = p->w->workflow.checkpoint && p->w->weir.checkpoint_files.count;
+    const char *fast = p->ckpt.fast;
+    size_t len = fast ? strlen(fast) : 0;
+    char *url;
+
+    if (!len || p->no_ckpt || (!saves && !p->w->weir.final_files))
+        return NULL;
+    while (len > 1 && fast[len - 1] == '/')
+        len--;
+    return asprintf(&url, "%.*s-files", (int)len, fast) < 0 ? NULL : url;
+}
+
+/* Whether a benchmark may write there (measure/bench_store.h). */
+static int run_extra_check(const struct wr_run_job *job, weir_err *err)
+{
+    char *url = wr_run_extra_folder(job->plan);
+    int r = url ? wr_bench_store_check(url, err) : 0;
+
+    free(url);
+    return r;
+}
+
+/* The folder, made if it is missing, as a store. */
+static int open_folder(const struct wr_run_job *job, struct wr_store **ret,
+                       weir_err *err)
+{
+    char *url = wr_run_extra_folder(job->plan), *parent = NULL, *name = NULL;
+    struct wr_store *st = NULL;
+    int r;
+
+    if (!url)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_url_split(url, &parent, &name, err);
+    if (r == 0)
+        r = wr_store_open_own(parent, &st, err);
+    if (r == 0)
+        r = wr_store_change(st, WR_MKDIR, name, NULL, err);
+    wr_store_close(st);
+    if (r == 0 || r == WEIR_EEXIST)
+        r = wr_bench_store_mark(url, err);
+    if (r == 0)
+        r = wr_store_open_own(url, ret, err);
+    free(url);
+    free(parent);
+    free(name);
+    return r;
+}
+
+static int fill(struct wr_object *o, uint64_t bytes, uint64_t seed,
+                weir_err *err)
+{
+    uint64_t *piece = malloc(PIECE);
+    int r = 0;
+
+    if (!piece)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    for (size_t k = 0; k < PIECE / sizeof(*piece); k++)
+        piece[k] = wr_rng_at(seed, 0, k);
+    for (uint64_t at = 0; r == 0 && at < bytes; at += PIECE)
+        r = wr_object_write(o, piece, (size_t)WR_MIN(bytes - at, PIECE), at,
+                            err);
+    free(piece);
+    return r;
+}
+
+/* Replaces what an earlier run left. */
+static int write_file(const struct wr_run_job *job, struct wr_store *st,
+                      const char *name, uint64_t bytes, weir_err *err)
+{
+    bool sync = job->plan->w->checkpoint.fsync;
+    struct wr_object *o;
+    int r;
+
+    wr_store_change(st, WR_REMOVE, name, NULL, NULL);
+    r = st->ops->object_open(st, name, WR_OPEN_CREATE, &o, err);
+    if (r < 0)
+        return r;
+    r = fill(o, bytes, job->plan->w->train.seed, err);
+    if (r < 0) {
+        o->ops->close(o, /* sync= */ false, NULL);
+        return r;
+    }
+    return o->ops->close(o, sync, err);
+}
+
+/* The files that belong to a checkpoint; rank 0 writes them. */
+static int run_extra_checkpoint(struct wr_run_job *job, uint64_t step,
+                                weir_err *err)
+{
+    const struct wr_wl_list *files = &job->plan->w->weir.checkpoint_files;
+    struct wr_store *st;
+    char name[64];
+    int r;
+
+    if (!files->count || job->rank != 0)
+        return 0;
+    r = open_folder(job, &st, err);
+    if (r < 0)
+        return r;
+    for (unsigned k = 0; r == 0 && k < files->count; k++) {
+        snprintf(name, sizeof(name), "step-%" PRIu64 "-%u", step % 2, k);
+        r = write_file(job, st, name, files->item[k], err);
+    }
+    wr_store_close(st);
+    return r;
+}
+
+int wr_run_extra_final(struct wr_run_job *job, weir_err *err)
+{
+    const struct wr_workload *w = job->plan->w;
+    unsigned accels = job->plan->accelerators;
+    struct wr_store *st;
+    char name[64];
+    int r;
+
+    if (!w->weir.final_files || !job->plan->ckpt.fast || job->plan->no_ckpt)
+        return 0;
+    r = open_folder(job, &st, err);
+    if (r < 0)
+        return r;
+    for (uint64_t k = 0; r == 0 && k < accels * w->weir.final_files; k++) {
+        snprintf(name, sizeof(name), "end-%" PRIu64 "-%" PRIu64,
+                 job->first + k % accels, k / accels);
+        r = write_file(job, st, name, w->weir.final_bytes, err);
+    }
+    wr_store_close(st);
+    return r;
+}
+
+/* --- the checkpoints of a run --- */
 
 #define KEEP 2 /* steps: a benchmark does not fill the disk */
 
@@ -89,13 +227,6 @@ static int make_state(struct wr_run_saver *s, weir_err *err)
 
 /* --- opening --- */
 
-static int is_stopped(void *arg, uint64_t done, uint64_t total)
-{
-    const struct wr_run_job *job = arg;
-
-    return job->plan->stopped && job->plan->stopped();
-}
-
 static int check_tiers(const weir_ckpt_config *cfg, weir_err *err)
 {
     int r = wr_bench_store_check(cfg->fast, err);
@@ -103,33 +234,34 @@ static int check_tiers(const weir_ckpt_config *cfg, weir_err *err)
     return r == 0 && cfg->slow ? wr_bench_store_check(cfg->slow, err) : r;
 }
 
-static int mark_tiers(const weir_ckpt_config *cfg, weir_err *err)
+static int write_extra(void *job, uint64_t step, weir_err *err)
 {
-    int r = wr_bench_store_mark(cfg->fast, err);
-
-    return r == 0 && cfg->slow ? wr_bench_store_mark(cfg->slow, err) : r;
+    return run_extra_checkpoint(job, step, err);
 }
 
 static int open_store(struct wr_run_saver *s, weir_err *err)
 {
     struct wr_run_job *job = s->job;
-    weir_ckpt_config cfg = job->plan->ckpt;
+    const struct wr_run_plan *p = job->plan;
+    weir_ckpt_config cfg = p->ckpt;
     weir_ckpt_found *found = NULL;
     int r;
 
-    cfg.role = WEIR_CKPT_SAVE;
     cfg.rank = job->rank;
     cfg.world = job->ranks;
-    cfg.comm = job->ranks > 1 ? job->plan->comm_url : NULL;
+    cfg.comm = job->ranks > 1 ? p->comm_url : NULL;
     cfg.keep_last = KEEP;
-    cfg.reserve = job->plan->level == WEIR_LEVEL_SNAPSHOT ? s->load.bytes : 0;
-    cfg.progress = is_stopped;
-    cfg.progress_arg = job;
-    r = weir_ckpt_open(&s->c, &cfg, err);
+    cfg.reserve = p->level == WEIR_LEVEL_SNAPSHOT ? s->load.bytes : 0;
+    s->to = (struct wr_saves){
+        .to = {p->note, p->arg},
+        .stopped = p->stopped,
+        .random = true,
+        .every = (uint64_t)WR_MAX(p->w->checkpoint.steps_between, (int64_t)0),
+        .also = write_extra,
+        .also_arg = job};
+    r = wr_saves_open(&s->to, &cfg, err);
     if (r == 0)
-        r = mark_tiers(&cfg, err);
-    if (r == 0)
-        r = weir_ckpt_look(s->c, WEIR_LATEST, &found, err);
+        r = weir_ckpt_look(s->to.c, WEIR_LATEST, &found, err);
     if (r > 0)
         s->base = found->step;
     weir_ckpt_found_free(&found);
@@ -147,7 +279,7 @@ int wr_run_saver_open(struct wr_run_saver *s, struct wr_run_job *job,
     *s = (struct wr_run_saver){.job = job};
     if (p->no_ckpt || !p->ckpt.fast)
         return 0;
-    r = wr_run_extra_check(job, &why);
+    r = run_extra_check(job, &why);
     if (r == 0 && saves)
         r = make_state(s, &why);
     if (r == 0 && saves)
@@ -164,11 +296,8 @@ int wr_run_saver_open(struct wr_run_saver *s, struct wr_run_job *job,
 bool wr_run_saver_due_step(const struct wr_run_saver *s, uint64_t epoch,
                            uint64_t steps)
 {
-    const struct wr_workload *w = s->job->plan->w;
-
-    return s->c && w->checkpoint.steps_between > 0 &&
-           epoch + 1 >= w->checkpoint.after_epoch &&
-           steps % (uint64_t)w->checkpoint.steps_between == 0;
+    return epoch + 1 >= s->job->plan->w->checkpoint.after_epoch &&
+           wr_saves_is_due(&s->to, steps);
 }
 
 bool wr_run_saver_due_epoch(const struct wr_run_saver *s, uint64_t epochs)
@@ -176,121 +305,55 @@ bool wr_run_saver_due_epoch(const struct wr_run_saver *s, uint64_t epochs)
     const struct wr_workload *w = s->job->plan->w;
     uint64_t between = WR_MAX(w->checkpoint.epochs_between, 1u);
 
-    return s->c && w->checkpoint.steps_between <= 0 &&
-           epochs >= w->checkpoint.after_epoch &&
+    return s->to.c && !s->to.every && epochs >= w->checkpoint.after_epoch &&
            (epochs - w->checkpoint.after_epoch) % between == 0;
 }
 
 /* --- saving --- */
 
-static struct wr_run_save *new_save(struct wr_run_save **list, size_t *count,
-                                    size_t *cap)
+static weir_ckpt_state state_of(const struct wr_run_saver *s)
 {
-    if (*count >= WR_RUN_SAVES_MAX ||
-        !wr_grow(list, cap, *count + 1, sizeof(**list)))
-        return NULL;
-    (*list)[*count] = (struct wr_run_save){.fast_s = NAN, .slow_s = NAN};
-    return &(*list)[(*count)++];
-}
-
-static double seconds_of(uint64_t ns)
-{
-    return ns ? (double)ns * 1e-9 : NAN;
-}
-
-/* The store forgets old times: they are fetched as it goes. */
-static void note_times(struct wr_run_saver *s)
-{
-    struct wr_run_result *ret = s->job->ret;
-
-    for (size_t k = s->noted; k < ret->save_count; k++) {
-        struct wr_run_save *save = &ret->saves[k];
-        weir_ckpt_times t;
-
-        if (weir_ckpt_times_of(s->c, save->step, &t) < 0)
-            continue;
-        save->fast_s = seconds_of(t.fast_ns);
-        save->slow_s = s->job->plan->ckpt.slow ? seconds_of(t.slow_ns) : NAN;
-    }
-    while (s->noted + 16 < ret->save_count)
-        s->noted++;
-}
-
-static void note_save(struct wr_run_saver *s, uint64_t step, uint64_t begun,
-                      uint64_t wall)
-{
-    struct wr_run_result *ret = s->job->ret;
-    struct wr_run_save *save = new_save(&ret->saves, &ret->save_count, &s->cap);
-
-    if (!save)
-        return;
-    save->epoch = s->epoch + 1;
-    save->block = s->blocks;
-    save->step = step;
-    save->bytes = s->load.bytes;
-    save->at_s = (double)(begun - ret->start_ns) * 1e-9;
-    save->stall_s = (double)(wr_clock_ns() - begun) * 1e-9;
-    save->start_wall_ns = wall;
-    note_times(s);
-}
-
-static struct wr_ckpt_listener listener_of(const struct wr_run_saver *s)
-{
-    const struct wr_run_plan *p = s->job->plan;
-
-    return (struct wr_ckpt_listener){p->note, p->arg};
+    return (weir_ckpt_state){.step = s->base + s->count,
+                             .tensors = s->load.tensors,
+                             .count = s->load.count};
 }
 
 int wr_run_saver_save(struct wr_run_saver *s, uint64_t epoch, weir_err *err)
 {
-    uint64_t begun = wr_clock_ns(), wall = wr_clock_wall_ns();
-    uint64_t step = s->base + ++s->count;
-    weir_ckpt_state state = {
-        .step = step, .tensors = s->load.tensors, .count = s->load.count};
-    const struct wr_ckpt_listener to = listener_of(s);
+    weir_ckpt_state state;
     int r;
 
-    if (epoch != s->epoch)
-        s->blocks = 0;
-    s->epoch = epoch;
-    s->blocks++;
-    r = weir_ckpt_save(s->c, &state, s->job->plan->level, err);
-    r = wr_ckpt_tell_save(s->c, step, r, &to, err);
-    if (r >= 0) /* what became of earlier ones, in the background */
-        r = wr_ckpt_tell_problems(s->c, &to, err);
-    if (r >= 0)
-        r = wr_run_extra_checkpoint(s->job, step, err);
-    if (r < 0)
-        return r;
-    note_save(s, step, begun, wall);
-    wr_ckpt_load_step(&s->load, step);
-    return 0;
+    if (epoch + 1 != s->to.epoch)
+        s->to.block = 0;
+    s->to.epoch = epoch + 1;
+    s->to.block++;
+    s->to.zero_ns = s->job->ret->start_ns;
+    s->count++;
+    state = state_of(s);
+    r = wr_saves_save(&s->to, &state, s->job->plan->level, err);
+    if (r == 0)
+        wr_ckpt_load_step(&s->load, state.step);
+    return r;
 }
 
 /* Reads the newest step back; all ranks. */
 static int saver_restore(struct wr_run_saver *s, weir_err *err)
 {
     struct wr_run_result *ret = s->job->ret;
-    size_t cap = ret->restore_count;
-    struct wr_run_save *save;
-    weir_ckpt_found *found = NULL;
-    uint64_t begun = wr_clock_ns(), wall = wr_clock_wall_ns();
-    int r = weir_ckpt_restore(s->c, WEIR_LATEST, s->load.tensors, s->load.count,
-                              &found, err);
+    const weir_ckpt_state into = state_of(s);
+    struct wr_saved load;
+    int r;
 
+    s->to.zero_ns = ret->start_ns;
+    r = wr_saves_restore(&s->to, &into, &load, err);
     if (r == 0)
         return wr_fail(err, WEIR_ENOENT, "there is no checkpoint to read");
     if (r < 0)
         return r;
-    save = new_save(&ret->restores, &ret->restore_count, &cap);
-    if (save) {
-        save->step = found->step;
-        save->bytes = s->load.bytes;
-        save->at_s = (double)(begun - ret->start_ns) * 1e-9;
-        save->stall_s = (double)(wr_clock_ns() - begun) * 1e-9;
-        save->start_wall_ns = wall;
-    }
-    weir_ckpt_found_free(&found);
+    load.bytes = s->load.bytes;
+    if (ret->restore_count < WR_SAVES_MAX &&
+        wr_grow(&ret->restores, &s->cap, ret->restore_count + 1, sizeof(load)))
+        ret->restores[ret->restore_count++] = load;
     return 0;
 }
 
@@ -322,7 +385,8 @@ int wr_run_only_save(struct wr_run_job *job, weir_err *err)
     job->ret->start_wall_ns = wr_clock_wall_ns();
     r = write_all(job, writes || reads ? writes : 1, err);
     if (r == 0 && writes)
-        r = weir_ckpt_wait(job->saver.c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err);
+        r = weir_ckpt_wait(job->saver.to.c, WEIR_LATEST, WEIR_LEVEL_FAST, -1,
+                           err);
     for (uint64_t k = 0; r == 0 && k < reads; k++) {
         wr_run_tell(job, "restoring", NULL);
         r = saver_restore(&job->saver, err);
@@ -332,22 +396,24 @@ int wr_run_only_save(struct wr_run_job *job, weir_err *err)
 
 /* --- the end --- */
 
+/* The tiers have all of it; what is told is the state, not its file. */
 int wr_run_saver_close(struct wr_run_saver *s, weir_err *err)
 {
+    struct wr_run_result *ret = s->job ? s->job->ret : NULL;
     int r = 0;
 
-    if (s->c) {
-        const struct wr_ckpt_listener to = listener_of(s);
-
-        r = wr_ckpt_tell_problems(s->c, &to, err);
-        if (r == 0)
-            r = weir_ckpt_wait(s->c, WEIR_LATEST, WEIR_LEVEL_SLOW, -1, err);
-        s->noted = 0;
-        note_times(s);
+    if (s->to.c) {
+        r = wr_saves_settle(&s->to, WEIR_LEVEL_SLOW, err);
         if (r < 0)
-            weir_ckpt_close(&s->c, NULL);
+            wr_saves_close(&s->to, NULL);
         else
-            r = weir_ckpt_close(&s->c, err);
+            r = wr_saves_close(&s->to, err);
+    }
+    if (ret) {
+        ret->saves = s->to.saves;
+        ret->save_count = s->to.count;
+        for (size_t k = 0; k < ret->save_count; k++)
+            ret->saves[k].bytes = s->load.bytes;
     }
     wr_ckpt_load_done(&s->load);
     return r;

@@ -8,20 +8,21 @@
 #define WR_RUN_SAVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "measure/ckpt_state.h"
+#include "measure/saves.h"
 #include "run/run.h"
+#include "weir/error.h"
 
 struct wr_run_job;
 
 struct wr_run_saver {
     struct wr_run_job *job;   /* borrowed */
-    weir_ckpt *c;             /* owned; NULL: nothing is saved */
+    struct wr_saves to;       /* its `c` NULL: nothing is saved */
     struct wr_ckpt_load load; /* the state */
     uint64_t base, count;     /* steps of the store before; saves so far */
-    uint64_t blocks;          /* saves of the epoch that is going on */
-    uint64_t epoch;
-    size_t noted, cap; /* saves whose times are complete; of the list */
+    size_t cap;               /* of the list of restores */
 };
 
 /* Opens the store, if the run saves; all ranks. */
@@ -41,5 +42,16 @@ int wr_run_only_save(struct wr_run_job *job, weir_err *err);
 
 /* Waits for the last tier, notes the times of all saves, closes. */
 int wr_run_saver_close(struct wr_run_saver *s, weir_err *err);
+
+/* Plain files: some programs write more with a checkpoint (a graph, an index),
+ * and some results at their end. They go to a folder beside that of the
+ * checkpoints. */
+
+/* The folder that a run of this plan writes them to, fresh memory; NULL: it
+ * writes none (or memory ran out). */
+char *wr_run_extra_folder(const struct wr_run_plan *plan);
+
+/* The files that each accelerator writes when it is done. */
+int wr_run_extra_final(struct wr_run_job *job, weir_err *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "train/compute.h"
 #include "train/net.h"
@@ -21,5 +22,14 @@ void wr_conv_input(const struct wr_compute *c, const struct wr_layer *l,
 /* Floats that the calls above need. */
 size_t wr_conv_scratch(const struct wr_layer *l);
 size_t wr_conv_shared(const struct wr_layer *l);
+
+/* Gradients of the weights: writes the layer's part of `grads`, weights and
+ * biases. */
+void wr_conv_grad(const struct wr_compute *c, const struct wr_layer *l,
+                  const float *x, const float *dy, float *grads);
+
+/* Floats that it needs. */
+size_t wr_conv_grad_scratch(void);
+size_t wr_conv_grad_shared(const struct wr_layer *l, uint32_t batch);
 
 #endif

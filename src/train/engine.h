@@ -8,6 +8,8 @@
 
 #include "train/net.h"
 #include "weir/error.h"
+#include "base/module.h"
+#include "weir/weir.h"
 
 struct wr_engine_spec {
     const struct wr_net *net; /* borrowed, until close */
@@ -39,5 +41,29 @@ int wr_engine_find(const char *name, const struct wr_engine_ops **ret,
 /* Name of engine number i, whether or not it can be loaded here; NULL behind the
  * last. */
 const char *wr_engine_name(size_t i);
+
+/* --- engines in modules: oneDNN and what it needs (OpenMP, OpenCL, C++) are 45
+ * MB that only training wants; everything else starts without them. A module
+ * exports one symbol, wr_engine_NAME, a struct wr_engine_module --- */
+
+/* A module sees the structures of engine.h. */
+struct wr_engine_module {
+    struct wr_module_made made;
+    const struct wr_engine_ops *ops;
+};
+
+#define WR_ENGINE_BYTES                                                        \
+    (sizeof(struct wr_engine_ops) << 16 | sizeof(struct wr_net))
+#define WR_ENGINE_MODULE(table)                                                \
+    {                                                                          \
+        .made = {WEIR_VERSION, WR_ENGINE_BYTES}, .ops = (table)                \
+    }
+
+/* Loads the module of the engine `name` from the first folder that has it: see
+ * base/module.h.
+ * It is never unloaded: OpenMP's threads live in it. Call this before other
+ * threads are started, because it sets OpenMP's environment. */
+int wr_engine_load(const char *name, const struct wr_engine_ops **ret,
+                   weir_err *err);
 
 #endif

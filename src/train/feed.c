@@ -162,9 +162,10 @@ void wr_train_feed_close(struct wr_train_feed *f)
     *f = (struct wr_train_feed){0};
 }
 
-int wr_train_feed_next(struct wr_train_feed *f, const weir_batch **ret,
-                       weir_err *err)
+int wr_train_feed_next(void *feed, const weir_batch **ret, weir_err *err)
 {
+    struct wr_train_feed *f = feed;
+
     if (f->pipeline)
         return weir_pipeline_next(f->pipeline, ret, err);
     if (!f->left)
@@ -172,12 +173,6 @@ int wr_train_feed_next(struct wr_train_feed *f, const weir_batch **ret,
     f->left--;
     *ret = &f->fixed;
     return 1;
-}
-
-void wr_train_feed_release(struct wr_train_feed *f, const weir_batch *b)
-{
-    if (b != &f->fixed)
-        weir_batch_release(b);
 }
 
 uint64_t wr_train_feed_per_epoch(const struct wr_train_feed *f)

@@ -30,10 +30,8 @@ int wr_train_feed_open(struct wr_train_feed *f,
                        const struct wr_train_start *start, weir_err *err);
 void wr_train_feed_close(struct wr_train_feed *f);
 
-/* As weir_pipeline_next and weir_batch_release. */
-int wr_train_feed_next(struct wr_train_feed *f, const weir_batch **ret,
-                       weir_err *err);
-void wr_train_feed_release(struct wr_train_feed *f, const weir_batch *b);
+/* As weir_pipeline_next. A batch from memory is not given back. */
+int wr_train_feed_next(void *feed, const weir_batch **ret, weir_err *err);
 
 /* Iterations of an epoch; 0: batches from memory have none. */
 uint64_t wr_train_feed_per_epoch(const struct wr_train_feed *f);

@@ -3,12 +3,64 @@
 #include "train/learn.h"
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/procfs.h"
 #include "base/thread.h"
-#include "train/memory.h"
+#include "base/units.h"
+#include "measure/loop.h"
+#include "pipeline/split.h"
+
+/* --- whether the machine has the memory that computing takes --- */
+
+uint64_t wr_memory_needed(const struct wr_net *net, uint32_t batch)
+{
+    uint64_t outs = 0;
+
+    for (size_t i = 0; i < net->layer_count; i++)
+        outs += wr_layer_out_count(&net->layers[i]);
+    return sizeof(float) * (net->param_count + outs * batch);
+}
+
+/* What can be had without swapping, and within the control group's limit;
+ * UINT64_MAX when it is not known. */
+static uint64_t free_bytes(void)
+{
+    uint64_t available = UINT64_MAX;
+    struct wr_procfs_field field = {"MemAvailable:", 1024, &available};
+    struct wr_cgroup group = {0};
+    char text[4096];
+
+    if (wr_procfs_read_path("/proc/meminfo", text, sizeof(text)) > 0)
+        wr_procfs_fields(text, &field, 1);
+    wr_cgroup_limits("", &group);
+    return group.memory_bytes ? WR_MIN(available, group.memory_bytes)
+                              : available;
+}
+
+int wr_memory_check(const struct wr_net *net, uint32_t batch, weir_err *err)
+{
+    uint64_t needed = wr_memory_needed(net, batch), is_free = free_bytes();
+    char want[32], have[32];
+
+    if (needed <= is_free)
+        return 0;
+    return wr_fail(err, WEIR_ENOMEM,
+                   "out of memory: a batch of %" PRIu32
+                   " at width %g takes at least %s, and %s are free (a smaller "
+                   "--batch or --width takes less)",
+                   batch, net->spec.width,
+                   wr_format_bytes(want, sizeof(want), (double)needed),
+                   wr_format_bytes(have, sizeof(have), (double)is_free));
+}
+
+/* --- one step of learning: forward, loss, backward, Adam --- */
 
 static size_t input_bytes(const struct wr_learner *l)
 {
@@ -225,12 +277,120 @@ int wr_learner_step(struct wr_learner *l, const weir_batch *b, double *ret_loss,
     return 0;
 }
 
-int wr_learner_judge(struct wr_learner *l, const weir_batch *b,
-                     struct wr_loss *ret, weir_err *err)
+/* Classifies a batch, which may be short, and learns nothing. */
+static int learner_judge(struct wr_learner *l, const weir_batch *b,
+                         struct wr_loss *ret, weir_err *err)
 {
     int r = forward(l, b, NULL, ret, err);
 
     if (r == 0 && !ret->is_finite)
         r = fail_number(l, "the held-out loss is", l->state->step, err);
+    return r;
+}
+
+/* --- how good the network is on samples that it never learned from --- */
+
+uint64_t wr_validate_count(const struct wr_train_plan *plan)
+{
+    const weir_pipeline_config *cfg = &plan->feed;
+    struct wr_split s = wr_split_of(cfg);
+
+    if (!plan->ds || weir_split_part(cfg->holdout, 0, 0) == WEIR_PART_ALL)
+        return 0; /* not a part that there is */
+    s.part = WEIR_PART_HELD_OUT;
+    return wr_split_count(&s, weir_dataset_count(plan->ds));
+}
+
+/* As training is fed, but once, in order, and without chance: all of what is
+ * random would make two validations differ. */
+static void set_up(const struct wr_train_plan *plan, weir_pipeline_config *cfg)
+{
+    *cfg = plan->feed;
+    cfg->part = WEIR_PART_HELD_OUT;
+    cfg->order = WEIR_ORDER_SEQUENTIAL;
+    cfg->remainder = WEIR_REMAINDER_KEEP;
+    cfg->epochs = 1;
+    cfg->max_batches = 0;
+    cfg->picture.flip = 0;
+    if (cfg->picture.crop == WEIR_CROP_RANDOM)
+        cfg->picture.crop = WEIR_CROP_CENTER;
+    cfg->cache = NULL; /* its size was meant for what is read again and again */
+    cfg->resume_count = 0;
+    cfg->stopped = wr_train_is_stopped;
+    cfg->stopped_arg = (void *)(uintptr_t)plan;
+}
+
+/* One pass. */
+struct judging {
+    struct wr_learner *learner; /* borrowed */
+    uint64_t *counts;           /* owned: of labels */
+    struct wr_train_validation v;
+    double loss; /* sum */
+};
+
+/* Labels are below the number of classes: the learner has looked. */
+static void count_labels(struct judging *j, const weir_batch *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint64_t n = ++j->counts[b->labels[i]];
+
+        j->v.most = WR_MAX(j->v.most, n);
+    }
+}
+
+static int judge_batch(void *arg, struct wr_step *s, weir_err *err)
+{
+    struct judging *j = arg;
+    struct wr_loss loss;
+    int r = learner_judge(j->learner, s->batch, &loss, err);
+
+    if (r < 0)
+        return r;
+    j->v.samples += s->count;
+    j->v.right += loss.correct;
+    j->loss += loss.mean * s->count;
+    count_labels(j, s->batch);
+    return 0;
+}
+
+static const struct wr_step_ops step_judge = {.end = judge_batch};
+
+static int judge_all(struct judging *j, weir_pipeline *p, weir_err *err)
+{
+    struct wr_train_validation *v = &j->v;
+    int r = wr_loop(&(struct wr_loop){.next = wr_loop_next,
+                                      .feed = p,
+                                      .ops = &step_judge,
+                                      .machine = j,
+                                      .steps = UINT64_MAX},
+                    err);
+
+    v->loss = v->samples ? j->loss / (double)v->samples : 0;
+    return r;
+}
+
+int wr_validate(struct wr_learner *l, struct wr_train_tally *t, weir_err *err)
+{
+    struct judging j = {
+        .learner = l,
+        .counts = calloc(l->net->spec.classes, sizeof(*j.counts)),
+        .v = {.step = l->state->step, .at_s = wr_train_tally_now(t)}};
+    uint64_t start = wr_clock_ns();
+    weir_pipeline_config cfg;
+    weir_pipeline *p = NULL;
+    int r;
+
+    set_up(l->plan, &cfg);
+    r = j.counts ? weir_pipeline_open(&p, l->plan->ds, &cfg, err)
+                 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0)
+        r = judge_all(&j, p, err);
+    free(j.counts);
+    if (p)
+        wr_train_tally_bad(t, p);
+    weir_pipeline_close(&p);
+    j.v.seconds = (double)(wr_clock_ns() - start) * 1e-9;
+    if (r == 0)
+        wr_train_tally_validation(t, &j.v);
     return r;
 }

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "train/engine.h"
-#include "train/engine_load.h"
 #include "train/onednn_run.h"
 
 /* A layer, and the memory around it. Where a primitive wants another layout

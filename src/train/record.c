@@ -11,14 +11,6 @@
 #include "measure/parts.h"
 #include "result/record.h"
 
-const struct wr_choice wr_level_choices[] = {
-    {"snapshot", WEIR_LEVEL_SNAPSHOT,
-     "copied in memory, written in the background"},
-    {"fast", WEIR_LEVEL_FAST, "on the fast tier (or the only folder)"},
-    {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
-    {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
-    {NULL, 0, NULL}};
-
 static const char *limit_name(enum wr_train_limit limit)
 {
     static const char *const names[] = {
@@ -135,7 +127,7 @@ static json_t *saves_json(const struct wr_train_result *res)
     json_t *list = json_array();
 
     for (size_t i = 0; i < res->save_kept; i++) {
-        const struct wr_train_save *s = &res->saves[i];
+        const struct wr_saved *s = &res->saves[i];
         json_t *j = json_object();
 
         put_number(j, "step", s->step);

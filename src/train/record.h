@@ -5,11 +5,8 @@
 
 #include <jansson.h>
 
-#include "base/value.h"
 #include "measure/monitor.h"
 #include "train/compare.h"
-
-extern const struct wr_choice wr_level_choices[]; /* of weir_level */
 
 /* The run record (docs/formats/record.md); NULL when memory is short. */
 json_t *wr_train_record(const struct wr_train_plan *plan,

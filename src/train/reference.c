@@ -13,9 +13,7 @@
 #include "base/error.h"
 #include "train/compute.h"
 #include "train/conv.h"
-#include "train/conv_grad.h"
-#include "train/dense.h"
-#include "train/maxpool.h"
+#include "train/layers.h"
 
 #define MAX_BATCH 65536u
 

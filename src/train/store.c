@@ -3,17 +3,136 @@
 #include "train/store.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "checkpoint/problem.h"
+#include "pipeline/settings.h"
 #include "storage/storage.h"
 
-#define LOOK_MS 100 /* between two looks at `stopped` */
+/* --- the settings that decide what training learns, kept with it --- */
+
+#define MARK                                                                   \
+    "weir.train" /* who wrote the checkpoint, and the version of this */
+
+#define PREFIX "train."
+
+/* What keys mean to a person that are not the names of options. */
+static const struct {
+    const char *key, *name;
+} names[] = {
+    {MARK, "version"},
+    {PREFIX "classes", "the number of classes"},
+    {PREFIX "samples", "the number of samples in the data set"},
+    {PREFIX "input", "the input"},
+    {PREFIX "computed", "--accelerator"},
+};
+
+/* "train.split_seed" -> "--split-seed". */
+static const char *name_of(const char *key, char *buf, size_t cap)
+{
+    for (size_t i = 0; i < WR_ARRAY_LEN(names); i++)
+        if (!strcmp(names[i].key, key))
+            return names[i].name;
+    snprintf(buf, cap, "--%s", key + strlen(PREFIX));
+    for (char *at = buf; (at = strchr(at, '_'));)
+        *at = '-';
+    return buf;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+add(struct wr_train_settings *s, const char *key, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(s->text[s->count], sizeof(s->text[0]), fmt, args);
+    va_end(args);
+    s->pairs[s->count] = (weir_pair){key, s->text[s->count]};
+    s->count++;
+}
+
+static void add_setting(struct wr_train_settings *s,
+                        const struct wr_setting *row,
+                        const weir_pipeline_config *cfg)
+{
+    const void *at = wr_setting_at(row, cfg);
+    char *key = s->key[s->count], text[40];
+
+    snprintf(key, sizeof(s->key[0]), PREFIX "%s", row->name);
+    wr_value_text(&row->value, at, text, sizeof(text));
+    if (row->value.type == WR_VALUE_YES)
+        add(s, key, "%s", *(const int *)at ? "on" : "off");
+    else if (row->value.type == WR_VALUE_FLOATS)
+        add(s, key, "%.6g", (double)*(const float *)at);
+    else if (!strcmp(text, "block"))
+        add(s, key, "block of %" PRIu32 " in a window of %" PRIu32,
+            cfg->block_samples, cfg->block_window);
+    else
+        add(s, key, "%s", text);
+}
+
+void wr_train_settings_of(const struct wr_train_plan *plan,
+                          const struct wr_net *net,
+                          struct wr_train_settings *ret)
+{
+    const struct wr_net_spec *spec = &net->spec;
+
+    ret->count = 0;
+    add(ret, MARK, "1");
+    add(ret, "train.computed", "%s",
+        plan->accelerator.kind == WR_ACCELERATOR_CPU ? "cpu" : "emulated");
+    add(ret, "train.input", "%s", plan->synthetic ? "synthetic" : "data set");
+    add(ret, "train.width", "%.9g", spec->width);
+    add(ret, "train.classes", "%" PRIu32, spec->classes);
+    add(ret, "train.size", "%" PRIu32 "x%" PRIu32, spec->cols, spec->height);
+    add(ret, "train.samples", "%" PRIu64,
+        plan->ds ? weir_dataset_count(plan->ds) : 0);
+    add(ret, "train.learning_rate", "%.9g", plan->learning_rate);
+    add(ret, "train.seed", "%" PRIu64, plan->seed);
+    for (const struct wr_setting *row = wr_settings; row->name; row++)
+        if (row->flags & WR_SET_LEARN)
+            add_setting(ret, row, &plan->feed);
+}
+
+static const char *value_of(const weir_pair *pairs, size_t count,
+                            const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(pairs[i].key, key))
+            return pairs[i].value;
+    return NULL;
+}
+
+int wr_train_settings_check(const struct wr_train_settings *s,
+                            const weir_pair *found, size_t count, weir_err *err)
+{
+    char shown[100], name[40]; /* what it was comes from a file */
+
+    if (!value_of(found, count, MARK))
+        return wr_fail(err, WEIR_ESTATE,
+                       "the checkpoint there was not saved by weir train");
+    for (size_t i = 0; i < s->count; i++) {
+        const char *key = s->pairs[i].key, *is = s->pairs[i].value;
+        const char *was = value_of(found, count, key);
+
+        if (!was || strcmp(was, is))
+            return wr_fail(err, WEIR_ESTATE,
+                           "%s was %s when the checkpoint was saved and is %s "
+                           "now: give the same settings, or save elsewhere",
+                           name_of(key, name, sizeof(name)),
+                           wr_text_show(was ? was : "not there", true, shown,
+                                        sizeof(shown)),
+                           is);
+    }
+    return 0;
+}
+
+/* --- the checkpoints of a run of training --- */
 
 static void say(const struct wr_train_plan *plan, const char *text)
 {
@@ -21,20 +140,7 @@ static void say(const struct wr_train_plan *plan, const char *text)
         plan->note(plan->arg, text);
 }
 
-/* What training goes on after. */
-static int tell_problems(const struct wr_train_store *st, weir_err *err)
-{
-    const struct wr_ckpt_listener to = {st->plan->note, st->plan->arg};
-
-    return wr_ckpt_tell_problems(st->c, &to, err);
-}
-
 /* --- opening and resuming --- */
-
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-    return wr_train_is_stopped(arg);
-}
 
 static void say_passed_over(const struct wr_train_plan *plan,
                             const weir_ckpt_found *f)
@@ -55,16 +161,15 @@ static int resume(struct wr_train_store *st, struct wr_train_state *s,
                                     f->metadata_count, err);
 
     if (r == 0)
-        r = weir_ckpt_restore(st->c, f->step, s->tensors, s->count, NULL, err);
+        r = weir_ckpt_restore(st->to.c, f->step, s->tensors, s->count, NULL,
+                              err);
     if (r == 0)
         r = wr_fail(err, WEIR_ENOENT, "step %" PRIu64 " is gone", f->step);
     if (r < 0)
         return r;
     say_passed_over(st->plan, f);
     s->step = f->step;
-    st->begun[0] = f->step;
-    st->ret->saved = f->step;
-    st->ret->has_saved = true;
+    wr_saves_resume(&st->to, f->step);
     *ret = (struct wr_train_start){.from = f->step};
     if (!st->plan->synthetic) {
         ret->states = f->pipeline;
@@ -111,7 +216,7 @@ static int look(struct wr_train_store *st, struct wr_train_state *s,
                 struct wr_train_start *ret, weir_err *err)
 {
     const char *folder = st->plan->ckpt.fast;
-    int r = weir_ckpt_look(st->c, WEIR_LATEST, &st->found, err);
+    int r = weir_ckpt_look(st->to.c, WEIR_LATEST, &st->found, err);
 
     if (r < 0)
         return r;
@@ -133,94 +238,24 @@ static int look(struct wr_train_store *st, struct wr_train_state *s,
 int wr_train_store_open(struct wr_train_store *st, struct wr_train_state *s,
                         struct wr_train_start *ret_start, weir_err *err)
 {
-    weir_ckpt_config cfg = st->plan->ckpt;
+    const struct wr_train_plan *plan = st->plan;
+    weir_ckpt_config cfg = plan->ckpt;
     int r;
 
     *ret_start = (struct wr_train_start){0};
     if (!cfg.fast)
         return 0;
-    cfg.role = WEIR_CKPT_SAVE;
-    cfg.reserve = st->plan->level == WEIR_LEVEL_SNAPSHOT ? s->bytes : 0;
-    cfg.progress = on_progress;
-    cfg.progress_arg = (void *)(uintptr_t)st->plan;
-    r = weir_ckpt_open(&st->c, &cfg, err);
+    cfg.reserve = plan->level == WEIR_LEVEL_SNAPSHOT ? s->bytes : 0;
+    st->to.to = (struct wr_ckpt_listener){plan->note, plan->arg};
+    st->to.stopped = plan->stopped;
+    st->to.every = plan->save_every;
+    r = wr_saves_open(&st->to, &cfg, err);
     if (r == 0)
         r = look(st, s, ret_start, err);
-    return r < 0 ? r : tell_problems(st, err);
+    return r < 0 ? r : wr_ckpt_tell_problems(st->to.c, &st->to.to, err);
 }
 
 /* --- saving --- */
-
-static double or_nan(uint64_t ns)
-{
-    return ns ? (double)ns * 1e-9 : NAN;
-}
-
-/* The store knows the times of the last saves only, and they grow while it
- * drains: they are fetched again until the last tier has the step. */
-static void note_times(struct wr_train_store *st)
-{
-    bool drains = st->plan->ckpt.slow != NULL;
-    bool checks = st->plan->ckpt.verify;
-
-    for (size_t i = st->noted; i < st->ret->save_kept; i++) {
-        struct wr_train_save *s = &st->ret->saves[i];
-        weir_ckpt_times t;
-
-        if (weir_ckpt_times_of(st->c, s->step, &t) < 0)
-            continue;
-        s->bytes = t.bytes;
-        s->blocked_s = (double)t.blocked_ns * 1e-9;
-        s->fast_s = or_nan(t.fast_ns);
-        s->slow_s = drains ? or_nan(t.slow_ns) : NAN;
-        s->verified_s = or_nan(t.verified_ns);
-        s->drain_s = or_nan(t.drain_ns);
-        if (st->noted == i && t.fast_ns && (!drains || t.slow_ns) &&
-            (!checks || t.verified_ns))
-            st->noted++;
-    }
-}
-
-static void note_save(struct wr_train_store *st, uint64_t step, uint64_t start,
-                      double stall_s)
-{
-    struct wr_train_result *ret = st->ret;
-
-    ret->save_count++;
-    ret->save_s += stall_s;
-    ret->save_max_s = fmax(ret->save_max_s, stall_s);
-    if (ret->save_kept < WR_TRAIN_SAVES_MAX)
-        ret->saves[ret->save_kept++] = (struct wr_train_save){
-            .step = step,
-            .at_s = (double)(start - ret->start_ns) * 1e-9,
-            .stall_s = stall_s,
-            .fast_s = NAN,
-            .slow_s = NAN,
-            .verified_s = NAN,
-            .drain_s = NAN};
-    note_times(st);
-}
-
-/* A step is saved once the fast tier has it: one that was copied in memory may
- * still fail. */
-static void note_saved(struct wr_train_store *st)
-{
-    weir_ckpt_times t;
-
-    for (size_t i = 0; i < WR_TRAIN_UNDER_WAY; i++) {
-        if (st->begun[i] <= st->ret->saved ||
-            weir_ckpt_times_of(st->c, st->begun[i], &t) < 0 || !t.fast_ns)
-            continue;
-        st->ret->saved = st->begun[i];
-        st->ret->has_saved = true;
-    }
-}
-
-static void note_begun(struct wr_train_store *st, uint64_t step)
-{
-    memmove(st->begun + 1, st->begun, sizeof(st->begun) - sizeof(st->begun[0]));
-    st->begun[0] = step;
-}
 
 int wr_train_store_save(struct wr_train_store *st,
                         const struct wr_train_state *s, enum weir_level level,
@@ -235,78 +270,34 @@ int wr_train_store_save(struct wr_train_store *st,
         .pipeline = s->position_len ? s->position : NULL,
         .pipeline_len = s->position_len,
     };
-    const struct wr_ckpt_listener to = {st->plan->note, st->plan->arg};
-    uint64_t start = wr_clock_ns();
     int r;
 
-    if (!st->c || st->begun[0] == s->step)
-        return 0;
-    note_begun(st, s->step);
-    r = weir_ckpt_save(st->c, &state, level, err);
-    r = wr_ckpt_tell_save(st->c, s->step, r, &to, err);
-    if (r < 0)
-        return r;
-    note_save(st, s->step, start, (double)(wr_clock_ns() - start) * 1e-9);
-    note_saved(st);
-    /* This one is saved; that an earlier one was not ends the run while the last
-     * good step is near. */
-    return tell_problems(st, err);
+    st->to.zero_ns = st->ret->start_ns;
+    r = wr_saves_save(&st->to, &state, level, err);
+    st->ret->save_s = st->to.stall_s;
+    return r;
 }
 
 /* --- the end --- */
 
-/* A time-out that comes before its time is not that of the wait: the slow tier
- * has not answered for long. */
-static int wait_briefly(struct wr_train_store *st, enum weir_level level,
-                        bool *ret_again, weir_err *err)
-{
-    uint64_t start = wr_clock_ns();
-    int r = weir_ckpt_wait(st->c, WEIR_LATEST, level, LOOK_MS, err);
-
-    *ret_again = r == WEIR_ETIMEDOUT &&
-                 wr_clock_ns() - start >= LOOK_MS * WR_NS_PER_MS;
-    return r;
-}
-
-int wr_train_store_settle(struct wr_train_store *st, weir_err *err)
+int wr_train_store_close(struct wr_train_store *st, bool settle, weir_err *err)
 {
     enum weir_level level = st->plan->ckpt.verify ? WEIR_LEVEL_VERIFIED
                                                   : WEIR_LEVEL_SLOW;
-    bool again = true;
-    int r = 0;
+    struct wr_train_result *ret = st->ret;
+    struct wr_saves *s = &st->to;
+    int r = 0, q;
 
-    if (!st->c || !st->ret->save_count)
-        return 0;
-    r = tell_problems(st, err); /* else the wait would fail for what was */
-    if (r < 0)
-        return r;
-    while (again) {
-        if (wr_train_is_stopped((void *)(uintptr_t)st->plan))
-            return wr_fail(err, WEIR_ECANCELED, "stopped");
-        r = wait_briefly(st, level, &again, err);
-    }
-    return r;
-}
-
-int wr_train_store_close(struct wr_train_store *st, weir_err *err)
-{
-    int r;
-
+    if (settle && s->c && s->total)
+        r = wr_saves_settle(s, level, err);
+    q = wr_saves_close(s, r < 0 ? NULL : err);
     weir_ckpt_found_free(&st->found);
-    if (!st->c)
-        return 0;
-    /* Times are lost with the store: first everything gets to the fast tier,
-     * which closing would wait for, too. An error may be that of one of several
-     * steps. */
-    r = weir_ckpt_wait(st->c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, err);
-    if (r < 0)
-        weir_ckpt_wait(st->c, WEIR_LATEST, WEIR_LEVEL_FAST, -1, NULL);
-    note_times(st);
-    note_saved(st);
-    weir_ckpt_get_stats(st->c, &st->ret->ckpt);
-    if (r < 0) {
-        weir_ckpt_close(&st->c, NULL);
-        return r;
-    }
-    return weir_ckpt_close(&st->c, err);
+    ret->ckpt = s->stats;
+    ret->saves = s->saves;
+    ret->save_kept = s->count;
+    ret->save_count = s->total;
+    ret->save_max_s = s->stall_max_s;
+    ret->saved = s->durable;
+    ret->has_saved = s->durable;
+    return r < 0 ? r : q;
 }

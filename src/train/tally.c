@@ -30,11 +30,10 @@ int wr_train_tally_init(struct wr_train_tally *t, size_t rows,
     r = wr_series_init(&ret->series, rows, WR_TRAIN_COLUMNS, rules, err);
     if (r < 0)
         return r;
-    ret->saves = calloc(WR_TRAIN_SAVES_MAX, sizeof(*ret->saves));
     ret->validations = calloc(WR_TRAIN_VALIDATIONS_MAX,
                               sizeof(*ret->validations));
     ret->bad = calloc(WR_TRAIN_BAD_MAX, sizeof(*ret->bad));
-    if (!ret->saves || !ret->validations || !ret->bad)
+    if (!ret->validations || !ret->bad)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     return 0;
 }

@@ -8,10 +8,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "measure/loop.h"
 #include "train/learn.h"
 #include "train/store.h"
 #include "train/tally.h"
-#include "train/validate.h"
 
 #define ROWS 20000
 
@@ -25,8 +25,8 @@ struct train_run {
     struct wr_train_store store;
     struct wr_train_feed feed;
     struct wr_train_tally tally;
-    struct wr_learner learner;         /* accelerator cpu */
-    struct wr_accelerator_clock clock; /* an emulated one */
+    struct wr_learner learner; /* accelerator cpu */
+    double loss;               /* of the last step; NaN: nothing is computed */
     bool unsound; /* the state is not to be saved: no numbers, or no room */
 };
 
@@ -41,11 +41,6 @@ void wr_train_defaults(struct wr_train_plan *plan)
     plan->accelerator.kind = WR_ACCELERATOR_NONE;
     weir_pipeline_defaults(&plan->feed);
     weir_ckpt_defaults(&plan->ckpt);
-}
-
-static bool is_stopped(const struct train_run *run)
-{
-    return run->plan->stopped && run->plan->stopped();
 }
 
 static bool computes(const struct train_run *run)
@@ -81,54 +76,30 @@ static void tell(const struct train_run *run, const char *doing, double loss)
 
 /* --- one iteration --- */
 
-static int compute(struct train_run *run, const weir_batch *b, double *ret_loss,
-                   weir_err *err)
+static int end_network(void *arg, struct wr_step *s, weir_err *err)
 {
-    const struct wr_train_plan *plan = run->plan;
+    struct train_run *run = arg;
+    int r = wr_learner_step(&run->learner, s->batch, &run->loss, err);
 
-    *ret_loss = NAN;
-    if (plan->accelerator.kind == WR_ACCELERATOR_NONE)
-        return 0;
-    if (computes(run))
-        return wr_learner_step(&run->learner, b, ret_loss, err);
-    wr_accelerator_start(&plan->accelerator, &run->clock, b->count);
-    return wr_accelerator_wait(&run->clock, plan->stopped)
-               ? 0
-               : wr_fail(err, WEIR_ECANCELED, "stopped");
-}
-
-/* Takes a batch and computes on it. 1: *ret is filled; 0: there are no more. */
-static int take(struct train_run *run, struct wr_train_row *ret, weir_err *err)
-{
-    const weir_batch *b;
-    uint64_t start = wr_clock_ns();
-    int r = wr_train_feed_next(&run->feed, &b, err);
-
-    if (r <= 0)
-        return r;
-    *ret = (struct wr_train_row){.wait_s = since(start)};
-    start = wr_clock_ns();
-    r = compute(run, b, &ret->loss, err);
-    ret->step_s = since(start);
     if (r == WEIR_ESTATE)
         run->unsound = true; /* no numbers any more */
-    if (r == 0) {
-        run->ret->samples += b->count;
-        r = wr_train_state_advance(&run->state, run->feed.pipeline, err);
-    }
-    /* Workers that this wakes may take the core: the input's time, too. */
-    start = wr_clock_ns();
-    wr_train_feed_release(&run->feed, b);
-    ret->wait_s += since(start);
-    return r < 0 ? r : 1;
+    return r;
 }
+
+/* What a step is, by kind of accelerator. */
+static const struct wr_step_ops step_network = {.end = end_network};
+static const struct wr_step_ops *const steps[] = {
+    [WR_ACCELERATOR_NONE] = &wr_step_nothing,
+    [WR_ACCELERATOR_CPU] = &step_network,
+    [WR_ACCELERATOR_EMULATED] = &wr_step_emulated,
+};
 
 /* A checkpoint that cannot be continued from would push out one that can. */
 static int save(struct train_run *run, enum weir_level level, weir_err *err)
 {
     int r = 0;
 
-    if (!run->store.c)
+    if (!run->store.to.c)
         return 0;
     if (computes(run))
         r = wr_learner_check(&run->learner, err);
@@ -154,17 +125,25 @@ static bool epoch_ends(const struct train_run *run)
     return n && run->state.step % n == 0;
 }
 
-/* 1: go on. */
-static int iterate(struct train_run *run, weir_err *err)
+static double seconds_of(uint64_t ns)
 {
-    const struct wr_train_plan *plan = run->plan;
-    struct wr_train_row row;
-    int r = take(run, &row, err);
+    return (double)ns * 1e-9;
+}
 
-    if (r <= 0)
+static int note_step(void *arg, const struct wr_step *s, weir_err *err)
+{
+    struct train_run *run = arg;
+    const struct wr_train_plan *plan = run->plan;
+    struct wr_train_row row = {
+        .loss = run->loss,
+        .wait_s = seconds_of(s->got_ns - s->asked_ns + s->free_ns - s->done_ns),
+        .step_s = seconds_of(s->done_ns - s->got_ns)};
+    int r = wr_train_state_advance(&run->state, run->feed.pipeline, err);
+
+    if (r < 0)
         return r;
-    r = 0;
-    if (plan->save_every && run->state.step % plan->save_every == 0) {
+    run->ret->samples += s->count;
+    if (wr_saves_is_due(&run->store.to, run->state.step)) {
         uint64_t start = wr_clock_ns();
 
         tell(run, "saving", row.loss);
@@ -173,11 +152,26 @@ static int iterate(struct train_run *run, weir_err *err)
     }
     wr_train_tally_row(&run->tally, &row);
     tell(run, "training", row.loss);
-    if (r == 0 && epoch_ends(run))
-        r = validate(run, err);
-    if (r == 0 && is_stopped(run))
-        r = wr_fail(err, WEIR_ECANCELED, "stopped");
-    return r < 0 ? r : 1;
+    return r == 0 && epoch_ends(run) ? validate(run, err) : r;
+}
+
+static int iterate(struct train_run *run, weir_err *err)
+{
+    const struct wr_train_plan *plan = run->plan;
+    struct wr_emulated machine = {.of = &plan->accelerator,
+                                  .stopped = plan->stopped};
+    struct wr_loop loop = {.next = wr_train_feed_next,
+                           .feed = &run->feed,
+                           .keeps = plan->synthetic,
+                           .ops = steps[plan->accelerator.kind],
+                           .machine = computes(run) ? (void *)run : &machine,
+                           .note = note_step,
+                           .arg = run,
+                           .stopped = plan->stopped,
+                           .steps = UINT64_MAX};
+
+    run->loss = NAN;
+    return wr_loop(&loop, err);
 }
 
 /* --- all of them --- */
@@ -258,10 +252,7 @@ static int loop(struct train_run *run, const struct wr_train_start *start,
         return r;
     run->ret->per_epoch = wr_train_feed_per_epoch(&run->feed);
     run->ret->start_ns = wr_clock_ns();
-    do
-        r = iterate(run, err);
-    while (r > 0);
-    return r;
+    return iterate(run, err);
 }
 
 /* What was computed since the last checkpoint is saved however the run ended,
@@ -288,14 +279,9 @@ static int finish(struct train_run *run, int r, weir_err *err)
 static int flush(struct train_run *run, int r, weir_err *err)
 {
     uint64_t start = wr_clock_ns();
-    int q = 0;
+    int q = wr_train_store_close(&run->store, r == 0 && run->plan->settle,
+                                 r < 0 ? NULL : err);
 
-    if (r == 0 && run->plan->settle)
-        q = wr_train_store_settle(&run->store, err);
-    if (q == 0)
-        q = wr_train_store_close(&run->store, r < 0 ? NULL : err);
-    else
-        wr_train_store_close(&run->store, NULL);
     run->ret->flush_s = since(start);
     return r < 0 ? r : q;
 }

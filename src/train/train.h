@@ -16,9 +16,9 @@
 
 #include "base/series.h"
 #include "measure/accelerator.h"
+#include "measure/saves.h"
 #include "pipeline/settings.h"
 #include "train/engine.h"
-#include "weir/checkpoint.h"
 #include "weir/pipeline.h"
 
 /* What is going on, told after every iteration. */
@@ -76,17 +76,6 @@ enum wr_train_column {
     WR_TRAIN_COLUMNS
 };
 
-/* One checkpoint. Times are seconds since the save was begun; NaN: not reached
- * by the end of the run. */
-struct wr_train_save {
-    uint64_t step, bytes;
-    double at_s;      /* when it was begun */
-    double stall_s;   /* training stood still */
-    double blocked_s; /* of these, for earlier saves */
-    double fast_s, slow_s, verified_s;
-    double drain_s; /* duration of the copy to the slow tier */
-};
-
 /* One pass over the held-out part. */
 struct wr_train_validation {
     uint64_t step, samples, right;
@@ -103,8 +92,7 @@ enum wr_train_limit {
     WR_TRAIN_LIMIT_SAVE,
 };
 
-#define WR_TRAIN_SAVES_MAX       1000 /* kept in a result; the first ones */
-#define WR_TRAIN_VALIDATIONS_MAX 1000
+#define WR_TRAIN_VALIDATIONS_MAX 1000 /* kept in a result; the first ones */
 #define WR_TRAIN_BAD_MAX         100
 
 struct wr_train_result {
@@ -119,12 +107,12 @@ struct wr_train_result {
     double wait_s, step_s, save_s, validate_s; /* sums */
     double first_wait_s;                       /* of wait_s: the first batch */
     double save_max_s;                         /* the longest stall */
-    double flush_s;              /* after the last iteration, until all that was
+    double flush_s;          /* after the last iteration, until all that was
                                    saved was safe */
-    double loss_first;           /* of the first iteration; NaN: not computed */
-    double loss_last;            /* mean of the last iterations, 10 at most */
-    struct wr_series series;     /* enum wr_train_column */
-    struct wr_train_save *saves; /* owned */
+    double loss_first;       /* of the first iteration; NaN: not computed */
+    double loss_last;        /* mean of the last iterations, 10 at most */
+    struct wr_series series; /* enum wr_train_column */
+    struct wr_saved *saves;  /* owned */
     size_t save_kept;
     uint64_t save_count;
     struct wr_train_validation *validations; /* owned */

@@ -1,6 +1,6 @@
 /* test_bench_ranks.c - what several ranks measured, as one run.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "measure/bench_ranks.h"
+#include "measure/bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

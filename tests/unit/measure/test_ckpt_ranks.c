@@ -1,6 +1,6 @@
 /* test_ckpt_ranks.c - what several ranks found about saving, as one.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "measure/ckpt_ranks.h"
+#include "measure/ckpt_bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

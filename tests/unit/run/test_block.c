@@ -1,6 +1,6 @@
 /* test_block.c - a block of steps as DLIO counts it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run/block.h"
+#include "run/accel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

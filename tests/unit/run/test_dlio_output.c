@@ -16,9 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "run/dlio_host.h"
 #include "run/dlio_output.h"
-#include "run/dlio_ranks.h"
 #include "run/dlio_summary.h"
 
 #define S WR_NS_PER_SEC
@@ -72,7 +70,7 @@ static struct wr_run_epoch epochs[] = {
      .start_wall_ns = 107 * S,
      .end_wall_ns = 110 * S},
 };
-static struct wr_run_save saves[] = {
+static struct wr_saved saves[] = {
     {.epoch = 1,
      .block = 1,
      .step = 2,
@@ -90,7 +88,7 @@ static struct wr_run_save saves[] = {
      .slow_s = NAN,
      .start_wall_ns = 108 * S},
 };
-static struct wr_run_save restores[] = {
+static struct wr_saved restores[] = {
     {.step = 6,
      .bytes = 1 << 30,
      .stall_s = 0.5,

@@ -53,7 +53,7 @@ static void what_is_delivered(void **state)
         while (wr_run_feed_next(&f, &b, NULL) > 0) {
             assert_int_equal(b->count, 8);
             assert_int_equal(has_bytes(b), ways[i] != WR_WL_DROP);
-            wr_run_feed_release(b);
+            weir_batch_release(b);
             batches++;
         }
         assert_int_equal(batches, KIT_SAMPLES / 8);
@@ -106,7 +106,7 @@ static void take_two(struct runkit *k, bool same_order, enum weir_order order,
         assert_int_equal(b->epoch, n / KIT_SAMPLES);
         memcpy((uint64_t *)ids + n, b->ids, b->count * sizeof(*b->ids));
         n += b->count;
-        wr_run_feed_release(b);
+        weir_batch_release(b);
     }
     assert_int_equal(n, 2 * KIT_SAMPLES);
     wr_run_feed_close(&f);

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "run/selftest.h"
 #include "runkit.h"
 
 /* Steps that never wait: whatever is asked for is fed, if it is below 1. */

@@ -1,6 +1,6 @@
 /* test_shard.c - which samples an accelerator reads.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "run/shard.h"
+#include "run/setup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

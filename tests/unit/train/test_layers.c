@@ -13,9 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "train/conv.h"
-#include "train/conv_grad.h"
-#include "train/dense.h"
-#include "train/maxpool.h"
+#include "train/layers.h"
 
 /* A layer with its arrays; w and dw hold the bias behind the weights. */
 struct bench {

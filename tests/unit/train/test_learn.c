@@ -9,8 +9,8 @@
 
 #include "../gen/scratch.h"
 #include "base/mem.h"
-#include "train/settings.h"
-#include "train/validate.h"
+#include "train/store.h"
+#include "train/learn.h"
 #include "gen/generate.h"
 
 #define SIDE    67u

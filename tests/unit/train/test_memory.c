@@ -1,6 +1,6 @@
 /* test_memory.c - what computing takes is counted, and refused beforehand.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "train/memory.h"
+#include "train/learn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

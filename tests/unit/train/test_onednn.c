@@ -1,6 +1,6 @@
 /* test_onednn.c - the oneDNN engine gives what the reference gives.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "train/engine_load.h"
+#include "train/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "train/settings.h"
+#include "train/store.h"
 
 static void settings_of(uint32_t batch, struct wr_train_settings *ret)
 {
