@@ -46,8 +46,8 @@ static void note_ends(struct wr_cluster *c)
         c->is_changed[device] = false;
         c->stamps[device]++;
         if (!isinf(at))
-            c->failed |= !wr_plan_heap_add(&c->events, at, c->stamps[device],
-                                           device);
+            c->run.failed |= !wr_plan_heap_add(&c->events, at,
+                                               c->stamps[device], device);
     }
     c->changed_count = 0;
 }
@@ -103,13 +103,13 @@ static bool advance(struct wr_cluster *c)
             first = k;
     if (c->events.count && c->events.at[0].key <= c->timers[first]) {
         e = wr_plan_heap_pop(&c->events);
-        c->now_s = WR_MAX(c->now_s, e.key);
+        c->run.now = WR_MAX(c->run.now, e.key);
         flow_ends(c, e.id);
         return true;
     }
     if (isinf(c->timers[first]))
         return false;
-    c->now_s = WR_MAX(c->now_s, c->timers[first]);
+    c->run.now = WR_MAX(c->run.now, c->timers[first]);
     timer_ends(c, (enum wr_cluster_timer)first);
     return true;
 }
@@ -123,17 +123,17 @@ static int run(struct wr_cluster *c, weir_err *err)
     }
     wr_cluster_begin_step(c);
     wr_cluster_open(c);
-    while (!c->failed && !(c->over && !wr_cluster_is_saving(c))) {
+    while (!c->run.failed && !(c->run.over && !wr_cluster_is_saving(c))) {
         if (wr_cluster_worked(c, 1))
             return wr_fail(err, WEIR_ECANCELED, "canceled");
         if (!advance(c))
             break;
     }
-    if (c->failed)
+    if (c->run.failed)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    if (!c->over || wr_cluster_is_saving(c)) /* rates next to nothing */
+    if (!c->run.over || wr_cluster_is_saving(c)) /* rates next to nothing */
         return wr_fail(err, WEIR_EINVAL, "step %" PRIu64 " would never end",
-                       c->step);
+                       c->run.step);
     return 0;
 }
 
@@ -165,13 +165,14 @@ static void set_window(struct wr_cluster *c)
 static void set_nodes(struct wr_cluster *c)
 {
     const struct wr_plan *p = c->p;
-    struct wr_plan_result *r = c->result;
+    struct wr_plan_result *r = c->run.result;
     bool nodes, accelerators = c->lump && p->compute.accelerators > 1;
 
     wr_cluster_load(p, 1, &c->load);
     nodes = c->lump && p->nodes > 1 && !c->load.read_varies &&
             !c->load.cores_vary;
     c->node_count = nodes ? 1 : p->nodes;
+    c->run.nodes = c->node_count;
     c->each = nodes ? p->nodes : 1;
     r->lumped = nodes || accelerators;
     if (nodes)
@@ -192,18 +193,18 @@ static int set_steps(struct wr_cluster *c, weir_err *err)
     uint64_t asked = c->how->steps;
 
     if (__builtin_add_overflow(wr_plan_steps(p), p->eval_steps,
-                               &c->epoch_steps) ||
-        c->epoch_steps > UINT64_MAX / 4)
+                               &c->run.epoch_steps) ||
+        c->run.epoch_steps > UINT64_MAX / 4)
         return wr_fail(err, WEIR_EINVAL,
                        "evaluation steps: %" PRIu64 ": too many",
                        p->eval_steps);
-    if (__builtin_mul_overflow(c->epoch_steps, p->epochs, &c->total))
+    if (__builtin_mul_overflow(c->run.epoch_steps, p->epochs, &c->total))
         c->total = UINT64_MAX / 2;
-    c->last = asked ? WR_MIN(asked, c->total) : c->total;
-    if (c->last > WR_PLAN_MAX_STEPS)
+    c->run.last = asked ? WR_MIN(asked, c->total) : c->total;
+    if (c->run.last > WR_PLAN_MAX_STEPS)
         return wr_fail(err, WEIR_EINVAL,
                        "%" PRIu64 " steps: no more than %u can be simulated",
-                       c->last, WR_PLAN_MAX_STEPS);
+                       c->run.last, WR_PLAN_MAX_STEPS);
     return 0;
 }
 
@@ -257,43 +258,42 @@ static void done(struct wr_cluster *c)
     free(c->reads);
     free(c->met_s);
     free(c->writers);
-    free(c->saves);
+    wr_plan_course_done(&c->run);
 }
 
 /* What the cores had to do, of what they could have done. */
 static double cores_busy(const struct wr_cluster *c)
 {
     const struct wr_plan_loader *l = &c->p->loader;
-    double cached = (double)(c->step - WR_MIN(c->step, c->epoch_steps));
-    double work = (c->load.cpu_s + c->load.collate_s) * (double)c->step;
+    double cached = (double)(c->run.step -
+                             WR_MIN(c->run.step, c->run.epoch_steps));
+    double work = (c->load.cpu_s + c->load.collate_s) * (double)c->run.step;
 
     if (c->p->cache.decoded)
         work -= c->load.cpu_s * cached * c->p->cache.share;
     work *= (double)WR_MIN(l->workers, l->cores) / l->cores;
-    return WR_MIN(work / c->result->seconds, 1);
+    return WR_MIN(work / c->run.result->seconds, 1);
 }
 
 static void conclude(struct wr_cluster *c)
 {
-    struct wr_plan_result *r = c->result;
-    double samples = (double)c->step * c->load.samples * c->p->nodes;
+    struct wr_plan_result *r = c->run.result;
 
-    wr_cluster_save_result(c);
-    r->storage_busy = 0 < r->seconds ? WR_MIN(r->storage_busy / r->seconds, 1)
-                                     : 0;
+    wr_plan_course_end(&c->run, c->run.epoch_steps);
     if (r->seconds > 0) {
-        r->samples_per_s = samples / r->seconds;
-        r->utilization = r->part_s[WR_PLAN_COMPUTES] / r->seconds;
+        r->storage_busy = WR_MIN(r->storage_busy / r->seconds, 1);
         r->cores_busy = cores_busy(c);
     }
-    r->steady_per_s = wr_plan_steady(c->p, r, c->epoch_steps);
 }
 
 int wr_plan_cluster(const struct wr_plan *p, const struct wr_plan_how *how,
                     bool lump, struct wr_plan_result *ret, weir_err *err)
 {
     struct wr_plan_result result = {.save_stall_s = NAN, .save_durable_s = NAN};
-    struct wr_cluster c = {.p = p, .how = how, .lump = lump, .result = &result};
+    struct wr_cluster c = {.p = p,
+                           .how = how,
+                           .lump = lump,
+                           .run = {.p = p, .result = &result, .unit = 1}};
     int r = set_steps(&c, err);
 
     if (r == 0) {

@@ -109,7 +109,7 @@ void wr_cluster_load(const struct wr_plan *p, uint64_t ahead,
 
 bool wr_cluster_is_cached(const struct wr_cluster *c, uint64_t step)
 {
-    return step >= c->epoch_steps && c->p->cache.share > 0;
+    return step >= c->run.epoch_steps && c->p->cache.share > 0;
 }
 
 /* The sum of `n` draws over its mean. One of many is drawn from a lognormal law
@@ -219,8 +219,9 @@ void wr_cluster_compute(struct wr_cluster *c, uint32_t node, double *ret_max_s,
                         double *ret_mean_s)
 {
     const struct wr_plan *p = c->p;
-    uint64_t k = c->step * c->node_count + node;
-    bool eval = c->step % c->epoch_steps >= c->epoch_steps - p->eval_steps;
+    uint64_t k = c->run.step * c->node_count + node;
+    bool eval = c->run.step % c->run.epoch_steps >=
+                c->run.epoch_steps - p->eval_steps;
 
     if (eval || (is_fixed(&p->compute.step_s) && c->lump))
         *ret_max_s = *ret_mean_s = eval ? p->eval_s : p->compute.step_s.mean;

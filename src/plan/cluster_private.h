@@ -4,6 +4,7 @@
 #define WR_PLAN_CLUSTER_PRIVATE_H
 
 #include "plan/cluster.h"
+#include "plan/course.h"
 #include "plan/fluid.h"
 
 /* What happens at a moment, besides flows that end. */
@@ -48,19 +49,13 @@ struct wr_cluster_writer {
     uint64_t queued, done; /* saves */
 };
 
-struct wr_cluster_save {
-    double begun_s;
-    uint32_t left; /* writers that have not brought it to the slow tier */
-};
-
 struct wr_cluster {
     const struct wr_plan *p;
     const struct wr_plan_how *how;
     bool lump;
-    bool failed;   /* no memory */
-    bool canceled; /* `stopped` said so */
-    uint64_t work; /* since `stopped` was asked */
-    double now_s;
+    struct wr_plan_course run;        /* in seconds */
+    bool canceled;                    /* `stopped` said so */
+    uint64_t work;                    /* since `stopped` was asked */
     double timers[WR_CLUSTER_TIMERS]; /* INFINITY: none */
 
     /* devices: those that are read, then the slow tier */
@@ -85,27 +80,16 @@ struct wr_cluster {
     double begun_from_s; /* no read is begun before; INFINITY: not known */
 
     /* steps */
-    uint64_t epoch_steps, total, last; /* of an epoch, all, those simulated */
-    uint64_t step;                     /* that are over */
-    uint64_t trained;                  /* without evaluations */
-    bool in_step, over;
-    uint32_t waiting;             /* nodes whose end of the step is not known */
-    double step_s, epoch_s;       /* when they began */
-    double latest_s;              /* the slowest accelerator has computed */
-    double part_s[WR_PLAN_PARTS]; /* of the epoch, all simulated nodes */
-    double step_part_s;           /* of the step, what is not for others */
+    uint64_t total;
+    bool in_step;
+    uint32_t waiting;   /* nodes whose end of the step is not known */
+    double latest_s;    /* the slowest accelerator has computed */
+    double step_part_s; /* of the step, what is not for others */
 
     /* saves */
     struct wr_cluster_writer *writers; /* owned */
     uint32_t writer_count;
-    struct wr_cluster_save *saves; /* owned */
-    size_t save_count, save_cap;
-    uint64_t written, drained; /* saves: by the fast tier, by the slow one */
     double copy_s, fast_s, publish_s, write_bytes;
-    double durable_s; /* sum */
-    bool blocked;     /* the save that begins waits for one before */
-
-    struct wr_plan_result *result;
 };
 
 /* The device has another flow, or one less. */
@@ -140,6 +124,5 @@ void wr_cluster_saved(struct wr_cluster *c); /* its stall is over */
 void wr_cluster_written(struct wr_cluster *c);
 void wr_cluster_write_done(struct wr_cluster *c, uint32_t writer);
 bool wr_cluster_is_saving(const struct wr_cluster *c);
-void wr_cluster_save_result(struct wr_cluster *c);
 
 #endif

@@ -15,20 +15,15 @@
 #define PUBLISH_METAS 4
 #define PUBLISH_SYNCS 4
 
-static bool drains(const struct wr_cluster *c)
-{
-    return c->p->save.way == WR_PLAN_BURST || c->p->save.way == WR_PLAN_ASYNC;
-}
-
 /* --- to the slow tier --- */
 
 static void start_write(struct wr_cluster *c, uint32_t writer)
 {
     struct wr_cluster_writer *w = &c->writers[writer];
 
-    c->failed |= !wr_plan_fluid_add(&c->devices[w->device],
-                                    WR_PLAN_FLUID_WRITES, c->now_s,
-                                    c->write_bytes, writer);
+    c->run.failed |= !wr_plan_fluid_add(&c->devices[w->device],
+                                        WR_PLAN_FLUID_WRITES, c->run.now,
+                                        c->write_bytes, writer);
     wr_cluster_changed(c, w->device);
 }
 
@@ -44,47 +39,34 @@ static void try_save(struct wr_cluster *c);
 void wr_cluster_write_done(struct wr_cluster *c, uint32_t writer)
 {
     struct wr_cluster_writer *w = &c->writers[writer];
-    struct wr_cluster_save *v = &c->saves[w->done++];
+    struct wr_plan_course_save *v = &c->run.saves[w->done++];
 
     if (w->done < w->queued)
         start_write(c, writer);
     if (--v->left)
         return;
-    c->drained++;
-    c->durable_s += c->now_s + c->publish_s - v->begun_s;
-    if (!drains(c))
-        c->timers[WR_CLUSTER_GO] = c->now_s + c->publish_s;
-    else if (c->blocked)
+    wr_plan_course_durable(&c->run, c->run.now + c->publish_s);
+    if (!c->run.drains)
+        c->timers[WR_CLUSTER_GO] = c->run.now + c->publish_s;
+    else if (c->run.blocked)
         try_save(c);
 }
 
 /* --- the training's side --- */
 
-/* Whether what is needed for another save is still in use. */
-static bool must_wait(const struct wr_cluster *c)
-{
-    const struct wr_plan_save *v = &c->p->save;
-    uint64_t older = c->save_count - 1;
-
-    if (v->way == WR_PLAN_ASYNC && c->written < older)
-        return true; /* the copy in memory */
-    return drains(c) && v->kept && older - c->drained >= v->kept;
-}
-
 static void try_save(struct wr_cluster *c)
 {
-    c->blocked = must_wait(c);
-    if (c->blocked)
+    if (wr_plan_course_waits(&c->run))
         return;
     switch (c->p->save.way) {
     case WR_PLAN_DIRECT:
         queue_writes(c);
         break;
     case WR_PLAN_BURST:
-        c->timers[WR_CLUSTER_WRITTEN] = c->now_s + c->fast_s;
+        c->timers[WR_CLUSTER_WRITTEN] = c->run.now + c->fast_s;
         break;
     case WR_PLAN_ASYNC:
-        c->timers[WR_CLUSTER_GO] = c->now_s + c->copy_s;
+        c->timers[WR_CLUSTER_GO] = c->run.now + c->copy_s;
         break;
     case WR_PLAN_NO_SAVES:
         break;
@@ -93,41 +75,35 @@ static void try_save(struct wr_cluster *c)
 
 void wr_cluster_save(struct wr_cluster *c)
 {
-    if (!wr_grow(&c->saves, &c->save_cap, c->save_count + 1,
-                 sizeof(*c->saves))) {
-        c->failed = true;
+    if (!wr_plan_course_save(&c->run))
         return;
-    }
-    c->saves[c->save_count++] = (struct wr_cluster_save){
-        .begun_s = c->now_s, .left = c->writer_count};
+    c->run.saves[c->run.save_count - 1].left = c->writer_count;
     try_save(c);
-    c->result->saves++;
-    c->result->saves_blocked += c->blocked;
 }
 
 void wr_cluster_saved(struct wr_cluster *c)
 {
-    double begun = c->saves[c->save_count - 1].begun_s;
+    double begun = c->run.saves[c->run.save_count - 1].begun;
 
-    c->part_s[WR_PLAN_FOR_SAVES] += (c->now_s - begun) * c->node_count;
+    c->run.part[WR_PLAN_FOR_SAVES] += (c->run.now - begun) * c->node_count;
     if (c->p->save.way == WR_PLAN_ASYNC)
-        c->timers[WR_CLUSTER_WRITTEN] = c->now_s + c->fast_s;
+        c->timers[WR_CLUSTER_WRITTEN] = c->run.now + c->fast_s;
     wr_cluster_go_on(c);
 }
 
 void wr_cluster_written(struct wr_cluster *c)
 {
-    c->written++;
+    c->run.written++;
     queue_writes(c);
     if (c->p->save.way == WR_PLAN_BURST)
         wr_cluster_saved(c);
-    else if (c->blocked)
+    else if (c->run.blocked)
         try_save(c);
 }
 
 bool wr_cluster_is_saving(const struct wr_cluster *c)
 {
-    return c->drained < c->save_count;
+    return c->run.drained < c->run.save_count;
 }
 
 /* --- beginning and end --- */
@@ -155,7 +131,7 @@ static void set_limits(struct wr_cluster *c, struct wr_plan_flows *w)
         w->full = rate;
     if (v->on_input && client > 0)
         w->alone = client;
-    if (drains(c) && v->fast.read_bytes_per_s > 0)
+    if (c->run.drains && v->fast.read_bytes_per_s > 0)
         w->alone = WR_MIN(w->alone, v->fast.read_bytes_per_s);
 }
 
@@ -167,6 +143,7 @@ bool wr_cluster_save_init(struct wr_cluster *c)
 
     if (v->way == WR_PLAN_NO_SAVES)
         return true;
+    c->run.drains = v->way != WR_PLAN_DIRECT;
     c->writer_count = own ? c->node_count : 1;
     c->writers = calloc(c->writer_count, sizeof(*c->writers));
     if (!c->writers)
@@ -185,13 +162,4 @@ bool wr_cluster_save_init(struct wr_cluster *c)
                 publish_s(&v->fast);
     c->publish_s = publish_s(v->on_input ? &c->p->storage.profile : &v->slow);
     return true;
-}
-
-void wr_cluster_save_result(struct wr_cluster *c)
-{
-    struct wr_plan_result *r = c->result;
-    double n = (double)c->save_count;
-
-    r->save_stall_s = n > 0 ? r->part_s[WR_PLAN_FOR_SAVES] / n : NAN;
-    r->save_durable_s = n > 0 ? c->durable_s / n : NAN;
 }

@@ -253,6 +253,17 @@ int wr_plan_say(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     return 0;
 }
 
+int wr_plan_say_all(struct wr_plan_draft *d, const struct wr_plan_saying *who,
+                    const struct wr_plan_said *list, size_t count,
+                    weir_err *err)
+{
+    int r = 0;
+
+    for (size_t k = 0; k < count && r == 0; k++)
+        r = wr_plan_say(d, who, list[k].key, list[k].value, err);
+    return r;
+}
+
 int wr_plan_say_text(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                      enum wr_plan_key key, const char *value, weir_err *err)
 {

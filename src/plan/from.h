@@ -107,6 +107,15 @@ struct wr_plan_saying {
 int wr_plan_say(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                 enum wr_plan_key key, double value, weir_err *err);
 
+/* One after the other, until one is refused. */
+struct wr_plan_said {
+    enum wr_plan_key key;
+    double value;
+};
+int wr_plan_say_all(struct wr_plan_draft *d, const struct wr_plan_saying *who,
+                    const struct wr_plan_said *list, size_t count,
+                    weir_err *err);
+
 /* A text: 1, the caller is to set what it stands for; 0, something better is
  * known. */
 int wr_plan_say_text(struct wr_plan_draft *d, const struct wr_plan_saying *who,
@@ -136,22 +145,6 @@ struct wr_plan_record {
 /* Any record that says something of a plan; the message names those. */
 int wr_plan_from_record(struct wr_plan_draft *d, const struct wr_plan_record *r,
                         weir_err *err);
-
-int wr_plan_from_bench(struct wr_plan_draft *d, const struct wr_plan_record *r,
-                       weir_err *err);
-int wr_plan_from_probe(struct wr_plan_draft *d, const struct wr_plan_record *r,
-                       weir_err *err);
-int wr_plan_from_ckpt(struct wr_plan_draft *d, const struct wr_plan_record *r,
-                      weir_err *err);
-int wr_plan_from_train(struct wr_plan_draft *d, const struct wr_plan_record *r,
-                       weir_err *err);
-int wr_plan_from_run(struct wr_plan_draft *d, const struct wr_plan_record *r,
-                     weir_err *err);
-
-/* What records of several commands have alike: the data set, its sizes, the
- * storage if that is emulated, and the cores. */
-int wr_plan_from_dataset(struct wr_plan_draft *d,
-                         const struct wr_plan_record *r, weir_err *err);
 
 /* A description, whose accelerators the draft has; `name` for sources. */
 int wr_plan_from_workload(struct wr_plan_draft *d, const struct wr_workload *w,

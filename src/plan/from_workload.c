@@ -38,28 +38,27 @@ static double bytes_cv(const struct wr_workload *w)
                : w->dataset.record_stdev / w->dataset.record_bytes / sqrt(2);
 }
 
+/* NaN, which is not said, for 0. */
+static double unless_0(double x)
+{
+    return x > 0 ? x : NAN;
+}
+
 static int say_data(struct wr_plan_draft *d, const struct wr_plan_saying *who,
                     const struct wr_workload *w, const struct wr_derived *x,
                     weir_err *err)
 {
     bool shuffled = w->reader.file_shuffle != WR_WL_SHUFFLE_OFF ||
                     w->reader.sample_shuffle != WR_WL_SHUFFLE_OFF;
-    int r = wr_plan_say(d, who, WR_PLAN_K_SAMPLES, (double)x->samples_train,
-                        err);
+    const struct wr_plan_said list[] = {
+        {WR_PLAN_K_SAMPLES, (double)x->samples_train},
+        {WR_PLAN_K_BYTES, x->sample_bytes},
+        {WR_PLAN_K_BYTES_CV, bytes_cv(w)},
+        {WR_PLAN_K_PER_OBJECT, (double)WR_MAX(w->dataset.samples_per_file, 1u)},
+        {WR_PLAN_K_SEQUENTIAL, !shuffled},
+        {WR_PLAN_K_UNIT, unless_0((double)w->reader.transfer_size)}};
 
-    if (r == 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_BYTES, x->sample_bytes, err);
-    if (r == 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_BYTES_CV, bytes_cv(w), err);
-    if (r == 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_PER_OBJECT,
-                        (double)WR_MAX(w->dataset.samples_per_file, 1u), err);
-    if (r == 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_SEQUENTIAL, !shuffled, err);
-    if (r == 0 && w->reader.transfer_size)
-        r = wr_plan_say(d, who, WR_PLAN_K_UNIT, (double)w->reader.transfer_size,
-                        err);
-    return r;
+    return wr_plan_say_all(d, who, list, WR_ARRAY_LEN(list), err);
 }
 
 static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
@@ -67,19 +66,14 @@ static int say_loader(struct wr_plan_draft *d, const struct wr_plan_saying *who,
 {
     double cpu = wr_wl_time_mean(&w->reader.preprocess);
     bool turns = !strcmp(w->reader.data_loader, "pytorch");
-    int r = wr_plan_say(d, who, WR_PLAN_K_BATCH, (double)w->reader.batch, err);
+    const struct wr_plan_said list[] = {
+        {WR_PLAN_K_BATCH, (double)w->reader.batch},
+        {WR_PLAN_K_WORKERS_EACH, unless_0((double)w->reader.threads)},
+        {WR_PLAN_K_PREFETCH, unless_0((double)w->reader.prefetch)},
+        {WR_PLAN_K_CPU, unless_0(cpu)},
+        {WR_PLAN_K_CPU_CV, cpu > 0 ? law_cv(&w->reader.preprocess) : NAN}};
+    int r = wr_plan_say_all(d, who, list, WR_ARRAY_LEN(list), err);
 
-    if (r == 0 && w->reader.threads)
-        r = wr_plan_say(d, who, WR_PLAN_K_WORKERS_EACH,
-                        (double)w->reader.threads, err);
-    if (r == 0 && w->reader.prefetch)
-        r = wr_plan_say(d, who, WR_PLAN_K_PREFETCH, (double)w->reader.prefetch,
-                        err);
-    if (r == 0 && cpu > 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_CPU, cpu, err);
-    if (r == 0 && cpu > 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_CPU_CV, law_cv(&w->reader.preprocess),
-                        err);
     if (r == 0)
         r = wr_plan_say_text(d, who, WR_PLAN_K_LOADER,
                              turns ? "pytorch" : "tf.data", err);
@@ -96,26 +90,17 @@ static int say_training(struct wr_plan_draft *d,
                         const struct wr_workload *w, const struct wr_derived *x,
                         weir_err *err)
 {
-    int r = 0;
+    bool computes = w->train.computation.law != WR_WL_NONE;
+    bool evaluates = w->workflow.evaluation && x->eval_steps;
+    const struct wr_plan_said list[] = {
+        {WR_PLAN_K_STEP, computes ? x->step_s : NAN},
+        {WR_PLAN_K_STEP_CV, computes ? law_cv(&w->train.computation) : NAN},
+        {WR_PLAN_K_EPOCHS, (double)w->train.epochs},
+        {WR_PLAN_K_STEPS, unless_0((double)w->train.steps)},
+        {WR_PLAN_K_EVAL_STEPS, evaluates ? (double)x->eval_steps : NAN},
+        {WR_PLAN_K_EVAL, evaluates ? wr_wl_time_mean(&w->eval.time) : NAN}};
 
-    if (w->train.computation.law != WR_WL_NONE) {
-        r = wr_plan_say(d, who, WR_PLAN_K_STEP, x->step_s, err);
-        if (r == 0)
-            r = wr_plan_say(d, who, WR_PLAN_K_STEP_CV,
-                            law_cv(&w->train.computation), err);
-    }
-    if (r == 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_EPOCHS, (double)w->train.epochs, err);
-    if (r == 0 && w->train.steps > 0)
-        r = wr_plan_say(d, who, WR_PLAN_K_STEPS, (double)w->train.steps, err);
-    if (r == 0 && w->workflow.evaluation && x->eval_steps) {
-        r = wr_plan_say(d, who, WR_PLAN_K_EVAL_STEPS, (double)x->eval_steps,
-                        err);
-        if (r == 0)
-            r = wr_plan_say(d, who, WR_PLAN_K_EVAL,
-                            wr_wl_time_mean(&w->eval.time), err);
-    }
-    return r;
+    return wr_plan_say_all(d, who, list, WR_ARRAY_LEN(list), err);
 }
 
 /* Saves: by steps, or by epochs. */
@@ -126,13 +111,14 @@ static int say_saves(struct wr_plan_draft *d, const struct wr_plan_saying *who,
     double every = w->checkpoint.steps_between > 0
                        ? (double)w->checkpoint.steps_between
                        : (double)(x->steps * w->checkpoint.epochs_between);
+    const struct wr_plan_said list[] = {
+        {WR_PLAN_K_STATE, x->checkpoint_bytes},
+        {WR_PLAN_K_EVERY, every >= 1 ? every : NAN}};
     int r;
 
     if (!w->workflow.checkpoint || !(x->checkpoint_bytes >= 1))
         return 0;
-    r = wr_plan_say(d, who, WR_PLAN_K_STATE, x->checkpoint_bytes, err);
-    if (r == 0 && every >= 1)
-        r = wr_plan_say(d, who, WR_PLAN_K_EVERY, every, err);
+    r = wr_plan_say_all(d, who, list, WR_ARRAY_LEN(list), err);
     if (r == 0)
         r = wr_plan_say_text(d, who, WR_PLAN_K_SAVES, "direct", err);
     if (r > 0) {

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan/models.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,17 +114,14 @@ int wr_plan_from_model(struct wr_plan_draft *d, const struct wr_plan_model *m,
     const struct wr_plan_saying data = {m->source, WR_PLAN_TABLED};
     const struct wr_plan_saying cpu = {m->cpu_source, WR_PLAN_TABLED};
     const struct wr_plan_saying state = {m->state_source, WR_PLAN_TABLED};
-    int r = wr_plan_say(d, &data, WR_PLAN_K_SAMPLES, (double)m->samples, err);
+    const struct wr_plan_said list[] = {
+        {WR_PLAN_K_SAMPLES, (double)m->samples},
+        {WR_PLAN_K_BYTES, m->sample_bytes},
+        {WR_PLAN_K_BYTES_CV, m->sample_cv},
+        {WR_PLAN_K_PER_OBJECT, (double)m->per_object},
+        {WR_PLAN_K_TENSOR_BYTES, m->tensor_bytes > 0 ? m->tensor_bytes : NAN}};
+    int r = wr_plan_say_all(d, &data, list, WR_ARRAY_LEN(list), err);
 
-    if (r == 0)
-        r = wr_plan_say(d, &data, WR_PLAN_K_BYTES, m->sample_bytes, err);
-    if (r == 0)
-        r = wr_plan_say(d, &data, WR_PLAN_K_BYTES_CV, m->sample_cv, err);
-    if (r == 0)
-        r = wr_plan_say(d, &data, WR_PLAN_K_PER_OBJECT, (double)m->per_object,
-                        err);
-    if (r == 0 && m->tensor_bytes > 0)
-        r = wr_plan_say(d, &data, WR_PLAN_K_TENSOR_BYTES, m->tensor_bytes, err);
     if (r == 0 && m->cpu_s > 0)
         r = wr_plan_say(d, &cpu, WR_PLAN_K_CPU, m->cpu_s, err);
     if (r == 0 && m->state_bytes > 0)

@@ -16,8 +16,8 @@
 void wr_sim_at(struct wr_sim *s, double at_ns, enum wr_sim_event kind,
                uint32_t id)
 {
-    s->failed |= !wr_plan_heap_add(&s->events, WR_MAX(at_ns, s->now_ns), kind,
-                                   id);
+    s->run.failed |= !wr_plan_heap_add(&s->events, WR_MAX(at_ns, s->run.now),
+                                       kind, id);
 }
 
 /* --- time --- */
@@ -25,10 +25,10 @@ void wr_sim_at(struct wr_sim *s, double at_ns, enum wr_sim_event kind,
 /* Until `at_ns` everything goes on as it is. */
 static void pass(struct wr_sim *s, double at_ns)
 {
-    double dt = at_ns - s->now_ns, n = s->p->compute.accelerators;
-    double *part = s->epoch_part_ns;
+    double dt = at_ns - s->run.now, n = s->p->compute.accelerators;
+    double *part = s->run.part;
 
-    if (dt > 0 && !s->over) {
+    if (dt > 0 && !s->run.over) {
         uint32_t waits = s->doing[WR_SIM_WAITS], meets = s->doing[WR_SIM_MEETS];
 
         if (waits) { /* who has computed waits for the same input */
@@ -43,7 +43,7 @@ static void pass(struct wr_sim *s, double at_ns)
         if (s->reads)
             s->reading_ns += dt;
     }
-    s->now_ns = WR_MAX(s->now_ns, at_ns);
+    s->run.now = WR_MAX(s->run.now, at_ns);
 }
 
 static void happen(struct wr_sim *s, const struct wr_plan_item *e)
@@ -86,11 +86,11 @@ static bool advance(struct wr_sim *s)
         wr_sim_worked(s, wr_plan_share_pop(&s->cores));
     } else {
         pass(s, events);
-        wr_plan_share_advance(&s->cores, s->now_ns);
+        wr_plan_share_advance(&s->cores, s->run.now);
         e = wr_plan_heap_pop(&s->events);
         happen(s, &e);
     }
-    if (!s->over) {
+    if (!s->run.over) {
         wr_sim_compute(s);
         wr_sim_feed(s);
         wr_sim_compute(s); /* what took no time */
@@ -105,14 +105,14 @@ static int run(struct wr_sim *s, weir_err *err)
 
     wr_sim_begin_step(s);
     wr_sim_feed(s);
-    while (!s->failed && advance(s)) {
-        if (s->over && !s->movers[WR_SIM_WRITER].busy &&
+    while (!s->run.failed && advance(s)) {
+        if (s->run.over && !s->movers[WR_SIM_WRITER].busy &&
             !s->movers[WR_SIM_DRAINER].busy)
             break;
         if (++events % LOOK_EVERY == 0 && s->how->stopped && s->how->stopped())
             return wr_fail(err, WEIR_ECANCELED, "canceled");
     }
-    if (s->failed)
+    if (s->run.failed)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     return 0;
 }
@@ -163,39 +163,36 @@ static void done(struct wr_sim *s)
     wr_device_free(s->cache);
     wr_device_free(s->device);
     wr_plan_heap_done(&s->events);
+    wr_plan_course_done(&s->run);
     free(s->accel);
 }
 
 static void conclude(struct wr_sim *s)
 {
-    struct wr_plan_result *r = s->result;
-    double samples = (double)s->step * s->p->compute.accelerators *
-                     s->p->compute.batch * s->p->nodes;
+    struct wr_plan_result *r = s->run.result;
+    double end_ns = r->seconds * NS;
 
-    r->seconds = s->end_ns / NS;
-    for (unsigned k = 0; k < WR_PLAN_PARTS; k++)
-        r->part_s[k] = s->part_ns[k] / NS;
-    r->samples_per_s = r->seconds > 0 ? samples / r->seconds : 0;
-    r->steady_per_s = wr_plan_steady(s->p, r, WR_MAX(s->steps, UINT64_C(1)));
-    r->utilization = r->seconds > 0 ? r->part_s[WR_PLAN_COMPUTES] / r->seconds
-                                    : 0;
-    r->storage_busy = s->end_ns > 0 ? s->reading_ns / s->end_ns : 0;
-    r->cores_busy = s->end_ns > 0
-                        ? WR_MIN(s->cores.done / s->end_ns / s->p->loader.cores,
-                                 1)
+    wr_plan_course_end(&s->run, WR_MAX(wr_plan_steps(s->p), UINT64_C(1)));
+    r->storage_busy = end_ns > 0 ? s->reading_ns / end_ns : 0;
+    r->cores_busy = end_ns > 0
+                        ? WR_MIN(s->cores.done / end_ns / s->p->loader.cores, 1)
                         : 0;
-    wr_sim_save_result(s);
 }
 
 int wr_plan_node(const struct wr_plan *p, const struct wr_plan_how *how,
                  struct wr_plan_result *ret, weir_err *err)
 {
     struct wr_plan_result result = {.save_stall_s = NAN, .save_durable_s = NAN};
-    struct wr_sim s = {.p = p, .how = how, .result = &result};
+    struct wr_sim s = {
+        .p = p,
+        .how = how,
+        .run = {.p = p, .result = &result, .unit = NS, .nodes = 1}};
     int r;
 
-    s.steps = wr_plan_steps(p);
-    s.eval_steps = p->eval_steps;
+    s.run.epoch_steps = wr_plan_steps(p) + p->eval_steps;
+    s.run.last = s.run.epoch_steps * p->epochs;
+    if (how->steps)
+        s.run.last = WR_MIN(s.run.last, how->steps);
     r = init(&s, err);
     if (r == 0)
         r = run(&s, err);

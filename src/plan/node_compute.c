@@ -26,24 +26,14 @@ void wr_sim_doing(struct wr_sim *s, uint32_t g, enum wr_sim_doing doing)
     s->accel[g] = (uint8_t)doing;
     s->doing[doing]++;
     wr_sim_life(s, s->p->loader.workers + 1 + g, kinds[doing],
-                s->step * s->p->compute.accelerators + g);
-}
-
-static uint64_t epoch_steps(const struct wr_sim *s)
-{
-    return s->steps + s->eval_steps;
-}
-
-static bool is_eval(const struct wr_sim *s)
-{
-    return s->step % epoch_steps(s) >= s->steps;
+                s->run.step * s->p->compute.accelerators + g);
 }
 
 /* --- a step --- */
 
 static double compute_s(const struct wr_sim *s, uint64_t seq)
 {
-    if (is_eval(s))
+    if (wr_plan_course_evaluates(&s->run))
         return s->p->eval_s;
     return wr_plan_drawn(&s->p->compute.step_s, s->p->seed, WR_SIM_COMPUTE,
                          seq);
@@ -53,21 +43,21 @@ void wr_sim_compute(struct wr_sim *s)
 {
     uint32_t n = s->p->compute.accelerators;
 
-    if (s->now_ns < s->hand_ns)
+    if (s->run.now < s->hand_ns)
         return;
     for (uint32_t g = 0; g < n && s->doing[WR_SIM_WAITS]; g++) {
-        uint64_t seq = s->step * n + g;
+        uint64_t seq = s->run.step * n + g;
         struct wr_sim_batch *b = wr_sim_batch(s, seq);
 
         if (s->accel[g] != WR_SIM_WAITS || b->seq != seq || !b->ready)
             continue;
         b->ready = false;
         s->handed++;
-        if (!s->result->first_batch_s && !seq)
-            s->result->first_batch_s = s->now_ns / NS;
+        if (!s->run.result->first_batch_s && !seq)
+            s->run.result->first_batch_s = s->run.now / NS;
         wr_sim_life_queue(s, seq);
         wr_sim_doing(s, g, WR_SIM_COMPUTES);
-        wr_sim_at(s, s->now_ns + compute_s(s, seq) * NS, WR_SIM_STEP, g);
+        wr_sim_at(s, s->run.now + compute_s(s, seq) * NS, WR_SIM_STEP, g);
     }
 }
 
@@ -87,7 +77,7 @@ static double turn_ns(const struct wr_sim *s)
     const struct wr_plan_loader *l = &s->p->loader;
     uint64_t can_run = l->workers - s->idle + s->arrived[0].count;
 
-    if (!l->prefetch || l->workers <= l->cores || !s->step)
+    if (!l->prefetch || l->workers <= l->cores || !s->run.step)
         return 0;
     if (l->in_place)
         can_run = l->workers; /* what they read goes into the batch */
@@ -101,75 +91,34 @@ void wr_sim_begin_step(struct wr_sim *s)
     double turn = turn_ns(s);
 
     if (turn > 0) {
-        s->hand_ns = s->now_ns + turn;
+        s->hand_ns = s->run.now + turn;
         wr_sim_at(s, s->hand_ns, WR_SIM_STARTED, 0);
     }
     for (uint32_t g = 0; g < s->p->compute.accelerators; g++)
         wr_sim_doing(s, g, WR_SIM_WAITS);
     s->met = 0;
     s->wanted += s->p->compute.accelerators;
-    s->step_ns = s->now_ns;
+    s->run.step_at = s->run.now;
 }
 
-/* --- the end of a step, of an epoch, of the run --- */
-
-static void note_epoch(struct wr_sim *s, uint64_t steps)
-{
-    struct wr_plan_epoch e = {.seconds = (s->now_ns - s->epoch_ns) / NS,
-                              .steps = steps};
-
-    for (unsigned k = 0; k < WR_PLAN_PARTS; k++) {
-        e.part_s[k] = s->epoch_part_ns[k] / NS;
-        s->part_ns[k] += s->epoch_part_ns[k];
-    }
-    s->failed |= !wr_plan_note_epoch(s->p, s->result, e);
-    memset(s->epoch_part_ns, 0, sizeof(s->epoch_part_ns));
-    s->epoch_ns = s->now_ns;
-}
-
-static void next_epoch(struct wr_sim *s)
-{
-    note_epoch(s, epoch_steps(s));
-    if (s->p->loader.apart && s->p->loader.start_s > 0) {
-        s->epoch_from_ns = s->now_ns + s->p->loader.start_s * NS;
-        wr_sim_at(s, s->epoch_from_ns, WR_SIM_STARTED, 0);
-    }
-}
-
-static void finish_run(struct wr_sim *s)
-{
-    if (s->step % epoch_steps(s))
-        note_epoch(s, s->step % epoch_steps(s));
-    s->over = true;
-    s->end_ns = s->now_ns;
-}
-
-static bool saves_now(const struct wr_sim *s, bool eval)
-{
-    return s->p->save.way != WR_PLAN_NO_SAVES && !eval &&
-           s->trained % s->p->save.every == 0;
-}
+/* --- the end of a step --- */
 
 void wr_sim_go_on(struct wr_sim *s)
 {
-    s->failed |= !wr_plan_note_step(s->result, (s->now_ns - s->step_ns) / NS);
-    if (s->step % epoch_steps(s) == 0)
-        next_epoch(s);
-    if (s->step * s->p->compute.accelerators >= s->total ||
-        (s->how->steps && s->step >= s->how->steps))
-        finish_run(s);
-    else
+    bool epoch_over, more = wr_plan_course_go_on(&s->run, &epoch_over);
+
+    if (epoch_over && s->p->loader.apart && s->p->loader.start_s > 0) {
+        s->epoch_from_ns = s->run.now + s->p->loader.start_s * NS;
+        wr_sim_at(s, s->epoch_from_ns, WR_SIM_STARTED, 0);
+    }
+    if (more)
         wr_sim_begin_step(s);
 }
 
 /* Everybody has met. */
 void wr_sim_reduced(struct wr_sim *s)
 {
-    bool eval = is_eval(s);
-
-    s->trained += !eval;
-    s->step++;
-    if (saves_now(s, eval))
+    if (wr_plan_course_met(&s->run))
         wr_sim_save(s);
     else
         wr_sim_go_on(s);
@@ -181,8 +130,8 @@ void wr_sim_step_done(struct wr_sim *s, uint32_t g)
     wr_sim_doing(s, g, WR_SIM_MEETS);
     if (++s->met < s->p->compute.accelerators)
         return;
-    if (s->p->compute.reduce_s > 0 && !is_eval(s))
-        wr_sim_at(s, s->now_ns + s->p->compute.reduce_s * NS, WR_SIM_REDUCED,
+    if (s->p->compute.reduce_s > 0 && !wr_plan_course_evaluates(&s->run))
+        wr_sim_at(s, s->run.now + s->p->compute.reduce_s * NS, WR_SIM_REDUCED,
                   0);
     else
         wr_sim_reduced(s);

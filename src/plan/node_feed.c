@@ -19,7 +19,7 @@ struct wr_sim_batch *wr_sim_batch(struct wr_sim *s, uint64_t seq)
 
 uint64_t wr_sim_epoch_batches(const struct wr_sim *s)
 {
-    return (s->steps + s->eval_steps) * s->p->compute.accelerators;
+    return s->run.epoch_steps * s->p->compute.accelerators;
 }
 
 static bool may_begin(const struct wr_sim *s, uint64_t seq)
@@ -28,10 +28,10 @@ static bool may_begin(const struct wr_sim *s, uint64_t seq)
 
     if (seq >= s->total || seq >= s->released + s->objects)
         return false;
-    if (s->now_ns < s->epoch_from_ns)
+    if (s->run.now < s->epoch_from_ns)
         return false;
     if (l->apart &&
-        seq / wr_sim_epoch_batches(s) > s->step / (s->steps + s->eval_steps))
+        seq / wr_sim_epoch_batches(s) > s->run.step / s->run.epoch_steps)
         return false;
     if (!l->prefetch)
         return seq < s->wanted;
@@ -102,7 +102,8 @@ void wr_sim_arrived(struct wr_sim *s, uint32_t task)
 
     s->reads--;
     s->workers[number].reads--;
-    s->failed |= !wr_plan_heap_add(h, (double)s->tasks[task].sample, 0, task);
+    s->run.failed |= !wr_plan_heap_add(h, (double)s->tasks[task].sample, 0,
+                                       task);
     wr_sim_life_worker(s, number);
 }
 
@@ -114,8 +115,8 @@ static void set_busy(struct wr_sim *s, uint32_t number, double seconds)
 
     w->busy = true;
     s->idle--;
-    s->failed |= !wr_plan_share_add(&s->cores, s->now_ns, seconds * 1e9,
-                                    number);
+    s->run.failed |= !wr_plan_share_add(&s->cores, s->run.now, seconds * 1e9,
+                                        number);
     wr_sim_life_worker(s, number);
 }
 
@@ -148,7 +149,7 @@ static void ready(struct wr_sim *s, uint64_t seq)
     struct wr_sim_batch *b = wr_sim_batch(s, seq);
 
     b->ready = true;
-    b->ready_ns = s->now_ns;
+    b->ready_ns = s->run.now;
 }
 
 /* The task is decoded: its record is free, and maybe its batch complete. */

@@ -13,7 +13,7 @@
 static bool is_kept(const struct wr_sim *s)
 {
     return s->how->life && s->handed <= s->how->life &&
-           s->result->span_count < SPANS_MAX;
+           s->run.result->span_count < SPANS_MAX;
 }
 
 bool wr_sim_life_init(struct wr_sim *s)
@@ -30,19 +30,19 @@ bool wr_sim_life_init(struct wr_sim *s)
 
 static void keep(struct wr_sim *s, const struct wr_plan_span *span)
 {
-    struct wr_plan_result *r = s->result;
+    struct wr_plan_result *r = s->run.result;
 
     if (span->to_s <= span->from_s)
         return;
     if (wr_grow(&r->spans, &s->span_cap, r->span_count + 1, sizeof(*r->spans)))
         r->spans[r->span_count++] = *span;
     else
-        s->failed = true;
+        s->run.failed = true;
 }
 
 static void close_span(struct wr_sim *s, uint32_t lane)
 {
-    s->open_spans[lane].to_s = s->now_ns / 1e9;
+    s->open_spans[lane].to_s = s->run.now / 1e9;
     keep(s, &s->open_spans[lane]);
 }
 
@@ -65,7 +65,7 @@ void wr_sim_life(struct wr_sim *s, uint32_t lane, enum wr_plan_span_kind kind,
     if (o->kind == kind && o->batch == (uint32_t)batch)
         return;
     close_span(s, lane);
-    *o = (struct wr_plan_span){.from_s = s->now_ns / 1e9,
+    *o = (struct wr_plan_span){.from_s = s->run.now / 1e9,
                                .lane = lane,
                                .batch = (uint32_t)batch,
                                .kind = kind};
@@ -87,14 +87,14 @@ void wr_sim_life_queue(struct wr_sim *s, uint64_t seq)
     const struct wr_sim_batch *b = wr_sim_batch(s, seq);
     struct wr_plan_span span = {.from_s = WR_MAX(b->ready_ns, s->queue_ns) /
                                           1e9,
-                                .to_s = s->now_ns / 1e9,
+                                .to_s = s->run.now / 1e9,
                                 .lane = s->p->loader.workers,
                                 .batch = (uint32_t)seq,
                                 .kind = WR_PLAN_SPAN_QUEUED};
 
     if (is_kept(s))
         keep(s, &span);
-    s->queue_ns = s->now_ns;
+    s->queue_ns = s->run.now;
     if (s->handed == (uint64_t)s->how->life + 1)
         close_all(s); /* the end of what is kept */
 }

@@ -3,6 +3,7 @@
 #ifndef WR_PLAN_NODE_PRIVATE_H
 #define WR_PLAN_NODE_PRIVATE_H
 
+#include "plan/course.h"
 #include "plan/node.h"
 #include "plan/share.h"
 
@@ -74,15 +75,10 @@ struct wr_sim_mover {
 
 enum { WR_SIM_WRITER, WR_SIM_DRAINER, WR_SIM_MOVERS };
 
-struct wr_sim_save {
-    double begun_ns, written_ns, durable_ns; /* NaN: not yet */
-};
-
 struct wr_sim {
     const struct wr_plan *p;
     const struct wr_plan_how *how;
-    double now_ns;
-    bool failed; /* no memory */
+    struct wr_plan_course run; /* in ns */
     struct wr_plan_heap events;
 
     /* storage */
@@ -110,28 +106,16 @@ struct wr_sim {
     double epoch_from_ns; /* APART: no batch of this epoch is begun before */
 
     /* accelerators */
-    uint64_t steps, eval_steps; /* of an epoch */
-    uint64_t step;              /* over all epochs, evaluations included */
-    uint64_t trained;           /* without them */
     uint32_t doing[WR_SIM_SAVES + 1]; /* accelerators */
     uint8_t *accel;                   /* owned: enum wr_sim_doing of each */
     uint32_t met;
-    double step_ns; /* began */
     double hand_ns; /* whoever hands batches over has a core again */
-    double epoch_ns;
-    bool over;
-    double end_ns;
 
     /* saves */
     struct wr_sim_mover movers[WR_SIM_MOVERS];
-    struct wr_sim_save *saves; /* owned */
-    size_t save_count, save_cap;
     uint64_t save_ready; /* that the writer may take */
-    bool blocked;        /* the save that begins waits for one before */
 
     /* what is noted */
-    struct wr_plan_result *result;
-    double part_ns[WR_PLAN_PARTS], epoch_part_ns[WR_PLAN_PARTS];
     double reading_ns;
     size_t span_cap;
     struct wr_plan_span *open_spans; /* owned: of each lane */
@@ -176,7 +160,6 @@ void wr_sim_save_done(struct wr_sim *s);
 void wr_sim_save(struct wr_sim *s); /* training stands still from now on */
 void wr_sim_copied(struct wr_sim *s);
 void wr_sim_moved(struct wr_sim *s, uint32_t mover);
-void wr_sim_save_result(struct wr_sim *s);
 
 /* node_life.c */
 bool wr_sim_life_init(struct wr_sim *s);

@@ -48,13 +48,13 @@ static double varied(const struct wr_sim *s, double due, uint64_t k)
 
     if (d.cv <= 0)
         return due;
-    return s->now_ns +
-           (due - s->now_ns) * wr_plan_drawn(&d, s->p->seed, WR_SIM_REQUEST, k);
+    return s->run.now + (due - s->run.now) *
+                            wr_plan_drawn(&d, s->p->seed, WR_SIM_REQUEST, k);
 }
 
 static double ask(struct wr_sim *s, const struct wr_device_request *rq)
 {
-    double due = (double)wr_device_submit(s->device, rq, (uint64_t)s->now_ns);
+    double due = (double)wr_device_submit(s->device, rq, (uint64_t)s->run.now);
 
     return through_client(s, varied(s, due, rq->object ^ rq->offset),
                           (double)rq->len);
@@ -82,7 +82,7 @@ static double ask_unit(struct wr_sim *s, struct wr_sim_worker *w,
                                         d->bytes.mean),
                    .len = (uint64_t)((double)per * d->bytes.mean)});
     }
-    return WR_MAX(w->unit_ns, s->now_ns);
+    return WR_MAX(w->unit_ns, s->run.now);
 }
 
 static double ask_sample(struct wr_sim *s, const struct wr_sim_task *t,
@@ -105,12 +105,12 @@ static double ask_cache(struct wr_sim *s, const struct wr_sim_task *t,
                         uint64_t sample)
 {
     if (!s->cache)
-        return s->now_ns;
+        return s->run.now;
     return (double)wr_device_submit(
         s->cache,
         &(struct wr_device_request){
             .op = WR_DEVICE_READ, .object = sample, .len = (uint64_t)t->bytes},
-        (uint64_t)s->now_ns);
+        (uint64_t)s->run.now);
 }
 
 void wr_sim_opened(struct wr_sim *s, uint32_t task)
@@ -134,7 +134,7 @@ static double open_turn(struct wr_sim *s)
 {
     double each = NS * s->p->nodes / s->p->storage.opens_per_s;
 
-    s->opens_free_ns = WR_MAX(s->opens_free_ns, s->now_ns) + each;
+    s->opens_free_ns = WR_MAX(s->opens_free_ns, s->run.now) + each;
     return s->opens_free_ns;
 }
 

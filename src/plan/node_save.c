@@ -26,11 +26,6 @@ static double bytes_of(const struct wr_sim *s)
     return s->p->save.bytes / s->p->nodes;
 }
 
-static bool drains(const struct wr_sim *s)
-{
-    return s->movers[WR_SIM_DRAINER].to;
-}
-
 /* --- movers --- */
 
 static double submit(const struct wr_sim *s, struct wr_device *d,
@@ -43,7 +38,7 @@ static double submit(const struct wr_sim *s, struct wr_device *d,
                                     .object = UINT64_MAX - save,
                                     .offset = (uint64_t)offset,
                                     .len = (uint64_t)len},
-        (uint64_t)s->now_ns);
+        (uint64_t)s->run.now);
 }
 
 /* A chunk is there once it was read and written; both go on at once. */
@@ -90,16 +85,14 @@ static void begin_copy(struct wr_sim *s);
 static void published(struct wr_sim *s, uint32_t k)
 {
     struct wr_sim_mover *m = &s->movers[k];
-    struct wr_sim_save *v = &s->saves[m->next];
-    bool last = k == WR_SIM_DRAINER || !drains(s);
+    bool last = k == WR_SIM_DRAINER || !s->run.drains;
 
     m->busy = false;
     m->next++;
-    if (k == WR_SIM_WRITER)
-        v->written_ns = s->now_ns;
+    s->run.written += k == WR_SIM_WRITER;
     if (last)
-        v->durable_ns = s->now_ns;
-    if (s->blocked)
+        wr_plan_course_durable(&s->run, s->run.now);
+    if (s->run.blocked)
         begin_copy(s);
     else if (k == WR_SIM_WRITER && s->p->save.way != WR_PLAN_ASYNC)
         end_stall(s);
@@ -140,46 +133,25 @@ void wr_sim_moved(struct wr_sim *s, uint32_t k)
 
 /* --- the training's side --- */
 
-/* Whether what is needed for another save is still in use. */
-static bool must_wait(const struct wr_sim *s)
-{
-    uint64_t older = s->save_count - 1;
-    const struct wr_plan_save *v = &s->p->save;
-
-    if (v->way == WR_PLAN_ASYNC && s->movers[WR_SIM_WRITER].next < older)
-        return true; /* the copy in memory */
-    return drains(s) && v->kept &&
-           older - s->movers[WR_SIM_DRAINER].next >= v->kept;
-}
-
 /* What the saver does before a byte is written: a copy, or forms of its own. */
 static void begin_copy(struct wr_sim *s)
 {
     const struct wr_plan_save *v = &s->p->save;
     double seconds = v->own_s;
 
-    s->blocked = must_wait(s);
-    if (s->blocked)
+    if (wr_plan_course_waits(&s->run))
         return;
     if (v->way == WR_PLAN_ASYNC && v->copy_bytes_per_s > 0)
         seconds += bytes_of(s) / v->copy_bytes_per_s;
-    wr_sim_at(s, s->now_ns + seconds * NS, WR_SIM_COPIED, 0);
+    wr_sim_at(s, s->run.now + seconds * NS, WR_SIM_COPIED, 0);
 }
 
 void wr_sim_save(struct wr_sim *s)
 {
     for (uint32_t g = 0; g < s->p->compute.accelerators; g++)
         wr_sim_doing(s, g, WR_SIM_SAVES);
-    if (!wr_grow(&s->saves, &s->save_cap, s->save_count + 1,
-                 sizeof(*s->saves))) {
-        s->failed = true;
-        return;
-    }
-    s->saves[s->save_count++] = (struct wr_sim_save){
-        .begun_ns = s->now_ns, .written_ns = NAN, .durable_ns = NAN};
-    begin_copy(s);
-    s->result->saves++;
-    s->result->saves_blocked += s->blocked;
+    if (wr_plan_course_save(&s->run))
+        begin_copy(s);
 }
 
 void wr_sim_copied(struct wr_sim *s)
@@ -216,6 +188,7 @@ int wr_sim_save_init(struct wr_sim *s, weir_err *err)
     if (s->fast) {
         m[WR_SIM_DRAINER].from = s->fast;
         m[WR_SIM_DRAINER].to = s->slow;
+        s->run.drains = true;
     }
     return r;
 }
@@ -225,23 +198,4 @@ void wr_sim_save_done(struct wr_sim *s)
     if (s->slow != s->device)
         wr_device_free(s->slow);
     wr_device_free(s->fast);
-    free(s->saves);
-}
-
-void wr_sim_save_result(struct wr_sim *s)
-{
-    double durable = 0;
-    size_t n = 0;
-
-    for (size_t k = 0; k < s->save_count; k++) {
-        if (isnan(s->saves[k].durable_ns))
-            continue;
-        durable += s->saves[k].durable_ns - s->saves[k].begun_ns;
-        n++;
-    }
-    s->result->save_durable_s = n ? durable / (double)n / NS : NAN;
-    s->result->save_stall_s = s->save_count
-                                  ? s->result->part_s[WR_PLAN_FOR_SAVES] /
-                                        (double)s->save_count
-                                  : NAN;
 }

@@ -210,43 +210,6 @@ uint64_t wr_plan_steps(const struct wr_plan *p)
     return p->max_steps ? WR_MIN(n, p->max_steps) : n;
 }
 
-static double samples_of_step(const struct wr_plan *p)
-{
-    return (double)p->compute.batch * p->compute.accelerators * p->nodes;
-}
-
-bool wr_plan_note_step(struct wr_plan_result *r, double seconds)
-{
-    if (!wr_grow(&r->step_s, &r->step_cap, r->step_count + 1,
-                 sizeof(*r->step_s)))
-        return false;
-    r->step_s[r->step_count++] = seconds;
-    return true;
-}
-
-bool wr_plan_note_epoch(const struct wr_plan *p, struct wr_plan_result *r,
-                        struct wr_plan_epoch e)
-{
-    if (!wr_grow(&r->epochs, &r->epoch_cap, r->epoch_count + 1,
-                 sizeof(*r->epochs)))
-        return false;
-    if (e.seconds > 0)
-        e.samples_per_s = (double)e.steps * samples_of_step(p) / e.seconds;
-    r->epochs[r->epoch_count++] = e;
-    return true;
-}
-
-double wr_plan_steady(const struct wr_plan *p, const struct wr_plan_result *r,
-                      uint64_t steps)
-{
-    size_t n = ((size_t)WR_MIN((uint64_t)r->step_count, steps) + 1) / 2;
-    double seconds = 0;
-
-    for (size_t k = r->step_count - n; k < r->step_count; k++)
-        seconds += r->step_s[k];
-    return seconds > 0 ? (double)n * samples_of_step(p) / seconds : 0;
-}
-
 void wr_plan_result_done(struct wr_plan_result *r)
 {
     if (!r)

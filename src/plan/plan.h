@@ -222,14 +222,4 @@ struct wr_plan_result {
 
 void wr_plan_result_done(struct wr_plan_result *r);
 
-/* For the simulations: a step or an epoch is over, whose samples per second are
- * set here. False: no memory. */
-bool wr_plan_note_step(struct wr_plan_result *r, double seconds);
-bool wr_plan_note_epoch(const struct wr_plan *p, struct wr_plan_result *r,
-                        struct wr_plan_epoch e);
-
-/* Samples per second of the second half of the last epoch, of so many steps. */
-double wr_plan_steady(const struct wr_plan *p, const struct wr_plan_result *r,
-                      uint64_t steps);
-
 #endif
