@@ -10,7 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/trace_baseline.h"
 #include "result/whole.h"
-#include "trace/chunk.h"
+#include "trace/coding.h"
 #include "trace/export.h"
 #include "trace/report.h"
 

@@ -1,11 +1,11 @@
-/* rings.h - perf events of a process tree, in the order in which they happened.
+/* perf.h - perf events of a process tree, in the order in which they happened.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each core has a ring that the kernel writes and this reads. Events of all
  * processes that the command starts go there; records that found no room are
  * counted. */
-#ifndef WR_TRACE_COLLECT_RINGS_H
-#define WR_TRACE_COLLECT_RINGS_H
+#ifndef WR_TRACE_COLLECT_PERF_H
+#define WR_TRACE_COLLECT_PERF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +56,22 @@ void wr_rings_drain(struct wr_rings *r, uint64_t until_ns, wr_ring_fn *fn,
  * output goes into that core's ring. */
 int wr_rings_output(struct wr_rings *r, int map_fd, weir_err *err);
 unsigned wr_rings_cores(const struct wr_rings *r); /* numbers, not how many */
+
+struct wr_faults;
+
+struct wr_fault {
+    uint32_t pid, tid;
+    uint64_t at_ns; /* CLOCK_MONOTONIC */
+    uint64_t address;
+};
+
+/* From the next exec of `pid` on. WEIR_EACCES, WEIR_ENOTSUP: the kernel does
+ * not tell this user. */
+int wr_faults_open(struct wr_faults **ret, pid_t pid, weir_err *err);
+void wr_faults_close(struct wr_faults *f); /* takes NULL */
+
+/* Gives each fault since the last call to `fn`. */
+typedef void wr_fault_fn(void *arg, const struct wr_fault *fault);
+void wr_faults_drain(struct wr_faults *f, wr_fault_fn *fn, void *arg);
 
 #endif

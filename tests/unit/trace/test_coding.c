@@ -1,4 +1,4 @@
-/* test_pack.c - numbers and texts in few bytes.
+/* test_coding.c - numbers and texts in few bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "trace/event.h"
-#include "trace/pack.h"
+#include "trace/coding.h"
 
 static const uint64_t numbers[] = {
     0,         1,       127,        128,        16383,

@@ -1,6 +1,6 @@
-/* paths.c - the texts of paths that system calls get, copied by the kernel.
+/* path_program.c - the texts of paths that system calls get, copied by the kernel.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "trace/collect/paths.h"
+#include "trace/collect/path_program.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

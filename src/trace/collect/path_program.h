@@ -1,15 +1,15 @@
-/* paths.h - the texts of paths that system calls get, copied by the kernel.
+/* path_program.h - the texts of paths that system calls get, copied by the kernel.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tracepoint gives the address of a path alone, and what is there may be
  * something else by the time it is read. A small program in the kernel (BPF) copies it
  * at the moment of the call, into the ring that the call's record goes to: right
  * in front of it. */
-#ifndef WR_TRACE_COLLECT_PATHS_H
-#define WR_TRACE_COLLECT_PATHS_H
+#ifndef WR_TRACE_COLLECT_PATH_PROGRAM_H
+#define WR_TRACE_COLLECT_PATH_PROGRAM_H
 
-#include "trace/collect/rings.h"
-#include "trace/collect/tracefs.h"
+#include "trace/collect/perf.h"
+#include "trace/collect/kernel.h"
 
 #define WR_PATHS_CALLS 1024 /* numbers of system calls that may have paths */
 
