@@ -1,7 +1,7 @@
-/* trace_workload.h - a traced training as a description for weir run.
+/* workload.h - a traced training as a description for weir run.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_TRACE_WORKLOAD_H
-#define WR_CLI_TRACE_WORKLOAD_H
+#ifndef WR_TRACE_WORKLOAD_H
+#define WR_TRACE_WORKLOAD_H
 
 #include "trace/analysis.h"
 #include "workload/workload.h"

@@ -1,6 +1,6 @@
 /* traced_run.c - the data set, steps and saves of a traced training.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/trace_workload.h"
+#include "trace/workload.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* replay_take.c - which requests of a trace can be issued again, and where.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/probe_replay.h"
+#include "measure/replay_take.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

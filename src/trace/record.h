@@ -1,7 +1,7 @@
-/* trace_record.h - a trace as a record, which views of src/record show.
+/* record.h - a trace as a record, which views of src/record show.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_TRACE_RECORD_H
-#define WR_CLI_TRACE_RECORD_H
+#ifndef WR_TRACE_RECORD_H
+#define WR_TRACE_RECORD_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
-/* trace_record.c - a trace as a record, which views of src/record show.
+/* record.c - a trace as a record, which views of src/record show.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/trace_record.h"
+#include "trace/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/trace_baseline.h"
 #include "result/record.h"
+#include "trace/baseline.h"
 
 #define BINS     400 /* of time, at most: a page is not wider */
 #define ROWS_MAX 500 /* of phases, epochs, saves */

@@ -1,10 +1,10 @@
-/* run_folders.c - where weir run reads and writes, and who says so.
+/* folders.c - where a run may read and write.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A description comes from others as data does. It would be a way to write to
  * any file of the user, were it free to name places: a real store of
  * checkpoints, or a URL such as emu:null,trace=FILE, which appends to FILE. */
-#include "cli/run_folders.h"
+#include "run/folders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static int check_data(const struct wr_workload *w, const char *url,
     return r == 0 && !w->said.data.command ? check_links(url, err) : r;
 }
 
-static bool saves(const struct wr_run_plan *p)
+bool wr_run_saves(const struct wr_run_plan *p)
 {
     return p->w->workflow.checkpoint && !p->no_ckpt && p->ckpt.fast;
 }
@@ -91,53 +91,15 @@ static int check_checkpoints(const struct wr_workload *w, weir_err *err)
                : r;
 }
 
-int wr_run_folders_check(const struct wr_run_plan *plan,
-                         const struct run_args *args, const char *data,
-                         weir_err *err)
+int wr_run_folders_check(const struct wr_run_plan *plan, bool ckpt_named,
+                         const char *data, weir_err *err)
 {
     char *files = wr_run_extra_folder(plan);
-    bool writes = saves(plan) || files;
+    bool writes = wr_run_saves(plan) || files;
     int r = data ? check_data(plan->w, data, err) : 0;
 
-    if (r == 0 && writes && !args->ckpt)
+    if (r == 0 && writes && !ckpt_named)
         r = check_checkpoints(plan->w, err);
     free(files);
     return r;
-}
-
-/* "--ckpt", "'my.yaml':12", "checkpoint.checkpoint_folder=...", by whom the
- * folder of checkpoints was chosen. */
-static const char *chosen_by(const struct wr_run_plan *plan,
-                             const struct run_args *args, char *buf, size_t cap)
-{
-    const struct wr_workload *w = plan->w;
-
-    if (args->ckpt)
-        return "--ckpt";
-    if (w->said.checkpoints.command)
-        return "checkpoint.checkpoint_folder=";
-    if (!w->said.checkpoints.line)
-        return "by default";
-    snprintf(buf, cap, "'%.200s':%u", w->file, w->said.checkpoints.line);
-    return buf;
-}
-
-void wr_run_folders_tell(const struct wr_run_plan *plan,
-                         const struct wr_cli *cli)
-{
-    const struct run_args *args = cli->args;
-    char *files = wr_run_extra_folder(plan);
-    char by[240];
-
-    if (saves(plan))
-        wr_cli_note(cli, "saves checkpoints to '%s' (%s)", plan->ckpt.fast,
-                    chosen_by(plan, args, by, sizeof(by)));
-    if (saves(plan) && plan->ckpt.slow)
-        wr_cli_note(cli, "and drains them to '%s' (--slow)", plan->ckpt.slow);
-    if (files)
-        wr_cli_note(cli, "writes other files to '%s'", files);
-    if (args->dlio_output)
-        wr_cli_note(cli, "writes DLIO's results to '%s' (--dlio-output)",
-                    args->dlio_output);
-    free(files);
 }

@@ -1,8 +1,9 @@
-/* trace_facts.c - what a trace says of the machine that it was made on.
+/* facts.c - what a trace says of the machine that it was made on.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/trace_facts.h"
+#include "trace/facts.h"
 
 #include <mntent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -13,14 +14,14 @@
 #include "base/procfs.h"
 #include "weir/weir.h"
 
-/* The operands joined by blanks; without arguments the first one. */
-static char *joined(const struct wr_cli *cli, bool no_arguments)
+/* Joined by blanks. */
+static char *joined(char *const *words, size_t count)
 {
-    size_t len = 1, count = no_arguments ? 1 : cli->operand_count;
+    size_t len = 1;
     char *text, *at;
 
     for (size_t i = 0; i < count; i++)
-        len += strlen(cli->operands[i]) + 1;
+        len += strlen(words[i]) + 1;
     text = malloc(len);
     if (!text)
         return NULL;
@@ -29,7 +30,7 @@ static char *joined(const struct wr_cli *cli, bool no_arguments)
     for (size_t i = 0; i < count; i++) {
         if (i)
             *at++ = ' ';
-        at = stpcpy(at, cli->operands[i]);
+        at = stpcpy(at, words[i]);
     }
     return text;
 }
@@ -88,11 +89,10 @@ static uint64_t available_bytes(void)
     return bytes;
 }
 
-void wr_trace_facts_begin(struct wr_trace_facts *f, const struct wr_cli *cli,
-                          bool anonymous, bool no_arguments)
+void wr_trace_facts_begin(struct wr_trace_facts *f, char *const *words,
+                          size_t count, bool anonymous)
 {
-    *f = (struct wr_trace_facts){
-        .command = joined(cli, anonymous || no_arguments)};
+    *f = (struct wr_trace_facts){.command = joined(words, count)};
     wr_host_info(&f->host);
     f->mounts = anonymous ? NULL : mount_lines();
     f->info = (struct wr_trace_info){.start_wall_ns = wr_clock_wall_ns(),
@@ -107,16 +107,10 @@ void wr_trace_facts_begin(struct wr_trace_facts *f, const struct wr_cli *cli,
                                      .mounts = f->mounts ? f->mounts : ""};
 }
 
-void wr_trace_facts_end(struct wr_trace_facts *f, uint64_t ns)
+void wr_trace_facts_end(struct wr_trace_facts *f, char *watched, uint64_t ns)
 {
-    json_t *record = json_object();
-
-    wr_monitor_stop(&f->monitor);
-    if (record && wr_monitor_record(&f->monitor, record) == 0)
-        f->watched = json_dumps(record, JSON_COMPACT);
-    json_decref(record);
-    wr_monitor_free(&f->monitor);
-    f->info.monitor = f->watched;
+    f->watched = watched;
+    f->info.monitor = watched;
     f->info.end_ns = ns;
     f->info.complete = true;
 }

@@ -1,6 +1,6 @@
-/* trace_baseline.c - what the storage of a traced program can give.
+/* baseline.c - what the storage of a traced program can give.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/trace_baseline.h"
+#include "trace/baseline.h"
 
 #include <math.h>
 #include <stdio.h>

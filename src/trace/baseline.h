@@ -1,7 +1,7 @@
-/* trace_baseline.h - what the storage of a traced program can give.
+/* baseline.h - what the storage of a traced program can give.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CLI_TRACE_BASELINE_H
-#define WR_CLI_TRACE_BASELINE_H
+#ifndef WR_TRACE_BASELINE_H
+#define WR_TRACE_BASELINE_H
 
 #include <jansson.h>
 

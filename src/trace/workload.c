@@ -1,6 +1,6 @@
-/* trace_workload.c - a traced training as a description for weir run.
+/* workload.c - a traced training as a description for weir run.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/trace_workload.h"
+#include "trace/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* test_trace_workload.c - descriptions of made-up traces.
+/* test_workload.c - descriptions of made-up traces.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../trace/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/trace_workload.h"
+#include "trace/workload.h"
 
 enum { FILES = 64, BATCH = 8, EPOCHS = 2 };
 

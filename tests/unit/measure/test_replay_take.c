@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/probe_replay.h"
+#include "measure/replay_take.h"
 #include "../format/tmpdir.h"
 
 static void test_below(void **state)
