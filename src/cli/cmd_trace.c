@@ -190,6 +190,11 @@ static void note_losses(const struct wr_cli *cli,
     if (s->nested_events)
         wr_cli_note(cli, "%s calls of signal handlers are missing",
                     wr_format_count(n, sizeof(n), s->nested_events));
+    if (s->bad_records)
+        wr_cli_note(cli,
+                    "%s records were overwritten by the program itself, and "
+                    "are left out",
+                    wr_format_count(n, sizeof(n), s->bad_records));
     if (s->unseen_processes)
         wr_cli_note(cli, "%s processes could not be traced: no memory left",
                     wr_format_count(n, sizeof(n), s->unseen_processes));

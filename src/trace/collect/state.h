@@ -86,6 +86,9 @@ uint64_t wr_collect_since(uint64_t now, uint64_t base);
 /* The number of a path, written when it is new. */
 uint32_t wr_collect_name(struct wr_collect *c, const char *path);
 uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp);
+/* Whether what took so many stamps has ended by now. */
+bool wr_collect_is_past(const struct wr_collect *c, uint64_t stamp,
+                        uint64_t duration);
 
 /* collect.c: the i-th folder that may have a collector's, or NULL. */
 const char *wr_collect_place(size_t i);
