@@ -140,11 +140,9 @@ static int give_record(const struct wr_cli *cli, const struct found_store *f,
                        weir_err *err)
 {
     const struct train_args *a = cli->args;
-    json_t *record = wr_train_record(f->plan, &f->res, &f->monitor);
+    json_t *record = wr_train_record(f->plan, &f->res, &f->compared,
+                                     &f->monitor);
 
-    if (f->compared.rounds)
-        json_object_set_new(record, "compare",
-                            wr_train_compared_json(&f->compared));
     return wr_cli_give_record(cli, record, a->json, a->record, err);
 }
 

@@ -17,6 +17,7 @@
 #include "measure/parts.h"
 #include "measure/replay_take.h"
 #include "monitor/host.h"
+#include "result/probe.h"
 #include "result/record.h"
 #include "storage/beside.h"
 #include "storage/device.h"
@@ -172,73 +173,62 @@ static void choose_requests(struct replay_job *j)
 
 /* --- results --- */
 
-static json_t *hist_json(const struct wr_hist *h)
+static bool fill_operations(const struct wr_replay_result *r,
+                            struct wr_list *to)
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "sum_s", (double)h->sum / 1e9,
-                     "p50_us", (double)wr_hist_quantile(h, 0.5) / 1e3, "p90_us",
-                     (double)wr_hist_quantile(h, 0.9) / 1e3, "p99_us",
-                     (double)wr_hist_quantile(h, 0.99) / 1e3, "max_us",
-                     (double)h->max / 1e3);
-}
+    struct wr_replay_operation_values *v = wr_list_new(
+        &wr_replay_operation_vals, to, WR_REPLAY_OPS);
 
-static json_t *operations_json(const struct replay_job *j)
-{
-    const struct wr_replay_result *r = j->result;
-    json_t *classes = json_array();
-
-    for (unsigned op = 0; op < WR_REPLAY_OPS; op++) {
+    to->count = 0;
+    for (unsigned op = 0; v && op < WR_REPLAY_OPS; op++) {
         const struct wr_replay_class *c = &r->classes[op];
 
         if (c->replayed.count)
-            json_array_append_new(
-                classes,
-                json_pack("{s:s, s:I, s:I, s:o, s:o}", "operation",
-                          wr_replay_op_name(op), "requests",
-                          (json_int_t)c->replayed.count, "bytes",
-                          (json_int_t)c->bytes, "traced", hist_json(&c->traced),
-                          "replayed", hist_json(&c->replayed)));
+            v[to->count++] = (struct wr_replay_operation_values){
+                .operation = wr_replay_op_name(op),
+                .requests = (double)c->replayed.count,
+                .bytes = (double)c->bytes,
+                .traced = wr_replay_times_of(&c->traced),
+                .replayed = wr_replay_times_of(&c->replayed)};
     }
-    return classes;
-}
-
-static json_t *numbers_json(const struct replay_job *j)
-{
-    const struct wr_replay_result *r = j->result;
-
-    return json_pack(
-        "{s:b, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}",
-        "computed", j->emulated, "asap", j->args->speed == WR_REPLAY_ASAP,
-        "threads", (json_int_t)j->take.thread_count, "requests",
-        (json_int_t)r->done, "traced_io_s",
-        (double)wr_replay_sum(r, true) / 1e9, "replayed_io_s",
-        (double)wr_replay_sum(r, false) / 1e9, "traced_span_s",
-        (double)r->traced_ns / 1e9, "replayed_span_s",
-        (double)r->replayed_ns / 1e9, "missing", (json_int_t)r->missing,
-        "short", (json_int_t)r->cut, "failed", (json_int_t)r->failed,
-        "left_out_writes", (json_int_t)j->left_writes, "left_out_elsewhere",
-        (json_int_t)j->left_outside);
+    return v;
 }
 
 /* NULL: memory was short. */
+static json_t *values_json(const struct replay_job *j)
+{
+    const struct wr_replay_result *r = j->result;
+    struct wr_replay_values v = {
+        .replay_of = j->args->trace,
+        .path = j->url,
+        .device_profile = j->emulated ? j->profile.name : "",
+        .traced_folder = !j->url    ? ""
+                         : *j->base ? j->base
+                                    : "/",
+        .computed = j->emulated,
+        .asap = j->args->speed == WR_REPLAY_ASAP,
+        .threads = (double)j->take.thread_count,
+        .requests = (double)r->done,
+        .traced_io_s = (double)wr_replay_sum(r, true) / 1e9,
+        .replayed_io_s = (double)wr_replay_sum(r, false) / 1e9,
+        .traced_span_s = (double)r->traced_ns / 1e9,
+        .replayed_span_s = (double)r->replayed_ns / 1e9,
+        .missing = (double)r->missing,
+        .cut = (double)r->cut,
+        .failed = (double)r->failed,
+        .left_out_writes = (double)j->left_writes,
+        .left_out_elsewhere = (double)j->left_outside};
+    bool whole = fill_operations(r, &v.operations);
+
+    return wr_vals_give(&wr_replay_vals, &v, whole);
+}
+
 static json_t *replay_record(const struct replay_job *j)
 {
     json_t *record = wr_record_new("replay");
-    int bad = 0;
 
-    bad |= json_object_set_new(record, "host", wr_host_json_of(j->store));
-    bad |= json_object_set_new(record, "replay_of",
-                               wr_text_json(j->args->trace));
-    bad |= json_object_set_new(record, "path",
-                               wr_text_json(j->url ? j->url : ""));
-    if (j->emulated)
-        bad |= json_object_set_new(record, "device_profile",
-                                   wr_text_json(j->profile.name));
-    if (j->url)
-        bad |= json_object_set_new(record, "traced_folder",
-                                   wr_text_json(*j->base ? j->base : "/"));
-    bad |= json_object_update_new(record, numbers_json(j));
-    bad |= json_object_set_new(record, "operations", operations_json(j));
-    if (!bad)
+    if (!json_object_set_new(record, "host", wr_host_json_of(j->store)) &&
+        !json_object_update_new(record, values_json(j)))
         return record;
     json_decref(record);
     return NULL;

@@ -90,7 +90,8 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
                         const struct wr_monitor *m)
 {
     json_t *record = wr_record_new("bench"), *cases = json_array();
-    const uint32_t batch = plan->cases[0].cfg.batch;
+    const struct wr_accelerator_values accelerator = wr_accelerator_values(
+        &plan->accelerator, plan->cases[0].cfg.batch);
     int bad = 0;
 
     for (size_t k = 0; k < plan->case_count; k++)
@@ -98,11 +99,11 @@ json_t *wr_bench_record(const struct wr_bench_plan *plan,
     bad |= json_object_set_new(record, "host",
                                wr_host_json_of(plan->ds->store));
     bad |= json_object_set_new(record, "dataset", wr_dataset_json(plan->ds));
+    bad |= json_object_set_new(record, "consumer_ms",
+                               json_real(accelerator.step_ms));
     bad |= json_object_set_new(
-        record, "consumer_ms",
-        json_real(wr_accelerator_step_ms(&plan->accelerator, batch)));
-    bad |= json_object_set_new(record, "accelerator",
-                               wr_accelerator_json(&plan->accelerator, batch));
+        record, "accelerator",
+        wr_vals_json(&wr_accelerator_vals, &accelerator, WR_FOR_RECORD));
     bad |= json_object_set_new(record, "cases", cases);
     bad |= wr_monitor_record(m, record);
     if (!bad)

@@ -65,42 +65,33 @@ static unsigned decimals_of(const char *name)
     return strstr(name, "bytes") ? 0 : strstr(name, "_per_s") ? 1 : 4;
 }
 
-static int put_columns(json_t *to, const struct wr_series *s,
-                       const char *const *names)
+static void put_columns(json_t *to, const struct wr_series *s,
+                        const char *const *names)
 {
-    int bad = json_object_set_new(to, "t_s", wr_series_json(s, -1, 3));
-
+    json_object_set_new(to, "t_s", wr_series_json(s, -1, 3));
     for (size_t c = 0; c < s->columns; c++)
-        bad |= json_object_set_new(
-            to, names[c], wr_series_json(s, (int)c, decimals_of(names[c])));
-    return bad;
+        json_object_set_new(to, names[c],
+                            wr_series_json(s, (int)c, decimals_of(names[c])));
 }
 
-static json_t *disk_json(const struct wr_sampler_disk *d)
-{
-    json_t *j = json_pack("{s:s}", "name", d->name);
-
-    if (put_columns(j, &d->series, wr_sampler_disk_column_names)) {
-        json_decref(j);
-        return NULL;
-    }
-    return j;
-}
-
-static int put_sampler(const struct wr_monitor *m, json_t *record)
+static json_t *sampler_json(const struct wr_monitor *m)
 {
     const struct wr_series *s = wr_sampler_machine(m->sampler);
-    json_t *j, *machine = json_object(), *disks = json_array();
-    int bad;
+    struct wr_monitor_values v = {.hz = m->hz,
+                                  .merged = (double)s->merge,
+                                  .cpu_s = wr_sampler_cpu_s(m->sampler),
+                                  .machine = json_object(),
+                                  .disks = json_array()};
 
-    bad = put_columns(machine, s, wr_sampler_column_names);
-    for (size_t k = 0; k < wr_sampler_disk_count(m->sampler); k++)
-        bad |= json_array_append_new(disks,
-                                     disk_json(wr_sampler_disk(m->sampler, k)));
-    j = json_pack("{s:f, s:I, s:f, s:o, s:o}", "hz", m->hz, "merged",
-                  (json_int_t)s->merge, "cpu_s", wr_sampler_cpu_s(m->sampler),
-                  "machine", machine, "disks", disks);
-    return json_object_set_new(record, "monitor", j) || bad ? -1 : 0;
+    put_columns(v.machine, s, wr_sampler_column_names);
+    for (size_t k = 0; k < wr_sampler_disk_count(m->sampler); k++) {
+        const struct wr_sampler_disk *d = wr_sampler_disk(m->sampler, k);
+        json_t *j = json_pack("{s:s}", "name", d->name);
+
+        put_columns(j, &d->series, wr_sampler_disk_column_names);
+        json_array_append_new(v.disks, j);
+    }
+    return wr_vals_give(&wr_monitor_vals, &v, /* whole= */ true);
 }
 
 int wr_monitor_record(const struct wr_monitor *m, json_t *record)
@@ -111,6 +102,6 @@ int wr_monitor_record(const struct wr_monitor *m, json_t *record)
         bad = json_object_set_new(record, "cores",
                                   wr_cores_json(&m->cores, m->starved));
     if (m->sampler)
-        bad |= put_sampler(m, record);
+        bad |= json_object_set_new(record, "monitor", sampler_json(m));
     return bad ? -1 : 0;
 }

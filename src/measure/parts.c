@@ -9,12 +9,6 @@
 #include "monitor/host.h"
 #include "result/record.h"
 
-void wr_put_real(json_t *to, const char *key, double value)
-{
-    if (isfinite(value))
-        json_object_set_new(to, key, json_real(value));
-}
-
 struct wr_cores_values wr_cores_values(const struct wr_cores_use *u,
                                        bool starved)
 {
@@ -50,36 +44,40 @@ json_t *wr_cores_json(const struct wr_cores_use *u, bool starved)
     return wr_vals_json(&wr_cores_vals, &v, WR_FOR_RECORD);
 }
 
-json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch)
+struct wr_accelerator_values
+wr_accelerator_values(const struct wr_accelerator *a, uint32_t batch)
 {
-    json_t *j = json_pack(
-        "{s:s, s:f, s:s}", "name", *a->name ? a->name : "none", "step_ms",
-        wr_accelerator_step_ms(a, batch), "source", a->source);
+    bool emulated = a->kind == WR_ACCELERATOR_EMULATED;
 
-    if (j && a->kind == WR_ACCELERATOR_EMULATED)
-        json_object_update_new(j,
-                               json_pack("{s:f, s:f}", "fixed_ms", a->fixed_ms,
-                                         "per_sample_ms", a->per_sample_ms));
-    return j;
+    return (struct wr_accelerator_values){
+        .name = *a->name ? a->name : "none",
+        .step_ms = wr_accelerator_step_ms(a, batch),
+        .source = a->source,
+        .fixed_ms = emulated ? a->fixed_ms : NAN,
+        .per_sample_ms = emulated ? a->per_sample_ms : NAN};
 }
 
 json_t *wr_host_json(const char *path)
 {
     struct wr_host h;
     struct wr_host_fs fs;
-    json_t *j;
+    struct wr_host_values v;
 
     wr_host_info(&h);
-    j = json_pack("{s:s, s:s, s:s, s:i, s:I}", "name", h.name, "kernel",
-                  h.kernel, "cpu", h.cpu, "cores", (int)h.cores, "memory_bytes",
-                  (json_int_t)h.memory_bytes);
-    if (j && path && wr_host_fs_of(path, &fs, NULL) == 0)
-        json_object_set_new(j, "file_system",
-                            json_pack("{s:s, s:s, s:s, s:s, s:i}", "type",
-                                      fs.type, "source", fs.source, "device",
-                                      fs.device, "model", fs.model,
-                                      "rotational", fs.rotational));
-    return j;
+    wr_vals_clear(&wr_host_vals, &v);
+    v.name = h.name;
+    v.kernel = h.kernel;
+    v.cpu = h.cpu;
+    v.cores = h.cores;
+    v.memory_bytes = (double)h.memory_bytes;
+    if (path && wr_host_fs_of(path, &fs, NULL) == 0)
+        v.file_system = (struct wr_file_system_values){
+            .type = fs.type,
+            .source = fs.source,
+            .device = fs.device,
+            .model = fs.model,
+            .rotational = fs.rotational};
+    return wr_vals_json(&wr_host_vals, &v, WR_FOR_RECORD);
 }
 
 json_t *wr_host_json_of(struct wr_store *st)
@@ -124,12 +122,12 @@ json_t *wr_series_json(const struct wr_series *s, int column, unsigned decimals)
 }
 
 /* Stored samples by powers of two; those of 0 bytes come first. */
-static json_t *sizes_json(const weir_dataset *ds)
+static bool fill_sizes(const weir_dataset *ds, struct wr_list *to)
 {
     struct {
         uint64_t count, bytes;
     } bins[65] = {0};
-    json_t *list = json_array();
+    struct wr_sizes_values *v = wr_list_new(&wr_sizes_vals, to, 65);
 
     for (uint64_t i = 0; i < wr_index_count(ds->index); i++) {
         struct wr_part p;
@@ -140,28 +138,31 @@ static json_t *sizes_json(const weir_dataset *ds)
         bins[k].count++;
         bins[k].bytes += p.length;
     }
-    for (unsigned k = 0; k < 65; k++)
+    to->count = 0;
+    for (unsigned k = 0; v && k < 65; k++)
         if (bins[k].count)
-            json_array_append_new(
-                list, json_pack("{s:I, s:I, s:I, s:I}", "from",
-                                k ? (json_int_t)1 << (k - 1) : 0, "to",
-                                (json_int_t)1 << WR_MIN(k, 62u), "count",
-                                (json_int_t)bins[k].count, "bytes",
-                                (json_int_t)bins[k].bytes));
-    return list;
+            v[to->count++] = (struct wr_sizes_values){
+                .from = k ? ldexp(1, (int)k - 1) : 0,
+                .to = ldexp(1, (int)WR_MIN(k, 62u)),
+                .count = (double)bins[k].count,
+                .bytes = (double)bins[k].bytes};
+    return v;
 }
 
 json_t *wr_dataset_json(const weir_dataset *ds)
 {
-    return json_pack(
-        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "url",
-        wr_text_json(ds->url), "format", ds->format->name, "samples",
-        (json_int_t)wr_index_count(ds->index), "bytes",
-        (json_int_t)wr_index_bytes(ds->index), "files",
-        (json_int_t)wr_index_object_count(ds->index), "classes",
-        (json_int_t)wr_index_class_count(ds->index), "index_problems",
-        (json_int_t)wr_index_issue_count(ds->index), "ignored_files",
-        (json_int_t)weir_dataset_ignored_count(ds), "sizes", sizes_json(ds));
+    struct wr_dataset_values v = {
+        .url = ds->url,
+        .format = ds->format->name,
+        .samples = (double)wr_index_count(ds->index),
+        .bytes = (double)wr_index_bytes(ds->index),
+        .files = (double)wr_index_object_count(ds->index),
+        .classes = (double)wr_index_class_count(ds->index),
+        .index_problems = (double)wr_index_issue_count(ds->index),
+        .ignored_files = (double)weir_dataset_ignored_count(ds)};
+    bool whole = fill_sizes(ds, &v.sizes);
+
+    return wr_vals_give(&wr_dataset_vals, &v, whole);
 }
 
 struct wr_input_values wr_input_values(const weir_stats *s)
@@ -176,22 +177,18 @@ struct wr_input_values wr_input_values(const weir_stats *s)
         .consumer_busy_s = (double)s->consumer_busy_ns / 1e9};
 }
 
-json_t *wr_input_json(const weir_stats *s)
-{
-    const struct wr_input_values v = wr_input_values(s);
-
-    return wr_vals_json(&wr_input_vals, &v, WR_FOR_RECORD);
-}
-
 json_t *wr_bad_json(const weir_bad_sample *bad, size_t count)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{s:I, s:s, s:o}", "sample", (json_int_t)bad[i].id,
-                            "error", weir_error_name(bad[i].code), "text",
-                            wr_text_json(bad[i].text)));
+    for (size_t i = 0; i < count; i++) {
+        const struct wr_bad_values v = {.sample = (double)bad[i].id,
+                                        .error = weir_error_name(bad[i].code),
+                                        .text = bad[i].text};
+
+        json_array_append_new(list,
+                              wr_vals_json(&wr_bad_vals, &v, WR_FOR_RECORD));
+    }
     return list;
 }
 

@@ -13,12 +13,10 @@
 #include "monitor/cores.h"
 #include "pipeline/settings.h"
 #include "result/bench.h"
+#include "result/head.h"
 #include "storage/storage.h"
 #include "weir/dataset.h"
 #include "weir/pipeline.h"
-
-/* Sets a number; one that is not known is left out. */
-void wr_put_real(json_t *to, const char *key, double value);
 
 /* Who had the cores, and whether others had those that were wanted. */
 struct wr_cores_values wr_cores_values(const struct wr_cores_use *u,
@@ -27,7 +25,8 @@ struct wr_cores_use wr_cores_use_of(const struct wr_cores_values *v);
 json_t *wr_cores_json(const struct wr_cores_use *u, bool starved);
 
 /* What works on each batch, and how long on one of `batch` samples. */
-json_t *wr_accelerator_json(const struct wr_accelerator *a, uint32_t batch);
+struct wr_accelerator_values
+wr_accelerator_values(const struct wr_accelerator *a, uint32_t batch);
 
 /* The machine, and the file system of the path (NULL: none), or below the
  * store where the kernel knows one. */
@@ -38,7 +37,6 @@ json_t *wr_host_json_of(struct wr_store *st);
  * delivered. */
 json_t *wr_dataset_json(const weir_dataset *ds);
 struct wr_input_values wr_input_values(const weir_stats *s);
-json_t *wr_input_json(const weir_stats *s);
 json_t *wr_bad_json(const weir_bad_sample *bad, size_t count);
 
 /* Adds a setting to an object, by its name, if records have it. */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "plan/answer.h"
 #include "plan/simulate.h"
+#include "result/plan.h"
 #include "result/record.h"
 
 #define STEPS_MAX 20000 /* times of steps or batches that are kept */
@@ -18,183 +19,151 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static void put(json_t *to, const char *key, double x)
-{
-    json_object_set_new(to, key, number(x));
-}
-
-static void put_count(json_t *to, const char *key, uint64_t n)
-{
-    json_object_set_new(to, key, json_integer((json_int_t)n));
-}
-
-static void put_text(json_t *to, const char *key, const char *text)
-{
-    json_object_set_new(to, key, text ? wr_text_json(text) : json_null());
-}
-
 /* --- what it was made from --- */
 
-static json_t *inputs_json(const struct wr_plan_answer *a)
+static bool fill_inputs(const struct wr_plan_answer *a, struct wr_list *to)
 {
-    json_t *list = json_array();
+    struct wr_plan_input_values *v = wr_list_new(&wr_plan_input_vals, to,
+                                                 a->input_count);
 
-    for (size_t k = 0; k < a->input_count; k++) {
-        json_t *o = json_object();
-
-        put_text(o, "path", a->inputs[k].path);
-        put_text(o, "kind", a->inputs[k].kind);
-        json_array_append_new(list, o);
-    }
-    return list;
+    for (size_t k = 0; k < to->count; k++)
+        v[k] = (struct wr_plan_input_values){a->inputs[k].path,
+                                             a->inputs[k].kind};
+    return v;
 }
 
-static json_t *facts_json(const struct wr_plan_draft *d)
+static bool fill_facts(const struct wr_plan_draft *d, struct wr_list *to)
 {
-    json_t *list = json_array();
+    struct wr_plan_fact_values *v = wr_list_new(&wr_plan_fact_vals, to,
+                                                WR_PLAN_KEYS);
 
-    for (int k = 0; d && k < WR_PLAN_KEYS; k++) {
+    to->count = 0;
+    for (int k = 0; v && d && k < WR_PLAN_KEYS; k++) {
         const struct wr_plan_fact *f = &d->facts[k];
-        json_t *o;
 
         if (!f->known || k == WR_PLAN_K_WORKERS_EACH ||
             (k == WR_PLAN_K_STATE && d->plan.save.way == WR_PLAN_NO_SAVES))
             continue;
-        o = json_object();
-        put_text(o, "key", wr_plan_key_name((enum wr_plan_key)k));
-        put_text(o, "value", f->value);
-        put_text(o, "source", f->source);
-        json_object_set_new(o, "assumed",
-                            json_boolean(f->rank == WR_PLAN_ASSUMED));
-        json_array_append_new(list, o);
+        v[to->count++] = (struct wr_plan_fact_values){
+            .key = wr_plan_key_name((enum wr_plan_key)k),
+            .value = f->value,
+            .source = f->source,
+            .assumed = f->rank == WR_PLAN_ASSUMED};
     }
-    return list;
+    return v;
 }
 
-static json_t *config_json(const struct wr_plan_answer *a)
+static struct wr_plan_config_values config_of(const struct wr_plan_answer *a)
 {
     const struct wr_plan *p = &a->draft->plan;
-    json_t *o = json_object();
 
-    put_count(o, "nodes", p->nodes);
-    put_count(o, "accelerators", p->compute.accelerators);
-    put_text(o, "accelerator", a->draft->facts[WR_PLAN_K_ACCELERATOR].value);
-    put_text(o, "model", a->model);
-    put_count(o, "workers", p->loader.workers);
-    put_count(o, "depth", p->loader.depth);
-    put_count(o, "prefetch", p->loader.prefetch);
-    put_count(o, "batch", p->compute.batch);
-    put_text(o, "style",
-             p->loader.style == WR_PLAN_IN_TURNS ? "in turns" : "together");
-    put_text(o, "storage", p->storage.profile.name);
-    put_count(o, "epochs", p->epochs);
-    put_count(o, "seed", p->seed);
-    return o;
+    return (struct wr_plan_config_values){
+        .nodes = p->nodes,
+        .accelerators = p->compute.accelerators,
+        .accelerator = a->draft->facts[WR_PLAN_K_ACCELERATOR].value,
+        .model = a->model,
+        .workers = p->loader.workers,
+        .depth = p->loader.depth,
+        .prefetch = p->loader.prefetch,
+        .batch = p->compute.batch,
+        .style = p->loader.style == WR_PLAN_IN_TURNS ? "in turns" : "together",
+        .storage = p->storage.profile.name,
+        .epochs = p->epochs,
+        .seed = json_integer((json_int_t)p->seed)};
 }
 
 /* --- bounds --- */
 
-static json_t *bounds_json(const struct wr_plan_bounds *b)
+static bool fill_bounds(const struct wr_plan_bounds *b,
+                        struct wr_plan_bounds_values *to)
 {
-    json_t *o = json_object(), *limits = json_array();
+    struct wr_plan_limit_values *v;
 
-    put(o, "samples_per_s", b->samples_per_s);
-    put(o, "utilization", b->utilization);
-    put(o, "step_s", b->step_s);
-    put(o, "load_s", b->load_s);
-    for (size_t k = 0; k < WR_PLAN_RESOURCES; k++) {
-        json_t *l;
-
-        if (!isfinite(b->limits[k].samples_per_s))
-            continue;
-        l = json_object();
-        put_text(l, "resource", wr_plan_resource_name(b->limits[k].resource));
-        put(l, "samples_per_s", b->limits[k].samples_per_s);
-        json_array_append_new(limits, l);
-    }
-    json_object_set_new(o, "limits", limits);
-    return o;
+    to->samples_per_s = b->samples_per_s;
+    to->utilization = b->utilization;
+    to->step_s = b->step_s;
+    to->load_s = b->load_s;
+    v = wr_list_new(&wr_plan_limit_vals, &to->limits, WR_PLAN_RESOURCES);
+    to->limits.count = 0;
+    for (size_t k = 0; v && k < WR_PLAN_RESOURCES; k++)
+        if (isfinite(b->limits[k].samples_per_s))
+            v[to->limits.count++] = (struct wr_plan_limit_values){
+                wr_plan_resource_name(b->limits[k].resource),
+                b->limits[k].samples_per_s};
+    return v;
 }
 
-static json_t *demand_json(const struct wr_plan_answer *a)
+static struct wr_plan_demand_values demand_of(const struct wr_plan_answer *a)
 {
     const struct wr_plan *p = &a->draft->plan;
-    json_t *o = json_object();
 
-    put_count(o, "accelerators", (uint64_t)p->nodes * p->compute.accelerators);
-    put_text(o, "accelerator", a->draft->facts[WR_PLAN_K_ACCELERATOR].value);
-    put(o, "samples_per_s", a->bounds.need_samples_per_s);
-    put(o, "bytes_per_s", a->bounds.need_bytes_per_s);
-    put(o, "opens_per_s", a->bounds.need_opens_per_s);
-    put(o, "cores", a->bounds.need_cores);
-    return o;
+    return (struct wr_plan_demand_values){
+        .accelerators = (double)p->nodes * p->compute.accelerators,
+        .accelerator = a->draft->facts[WR_PLAN_K_ACCELERATOR].value,
+        .samples_per_s = a->bounds.need_samples_per_s,
+        .bytes_per_s = a->bounds.need_bytes_per_s,
+        .opens_per_s = a->bounds.need_opens_per_s,
+        .cores = a->bounds.need_cores};
 }
 
 /* --- the result --- */
 
-static json_t *epoch_json(const struct wr_plan_epoch *e)
+static bool fill_epochs(const struct wr_plan_result *r, struct wr_list *to)
 {
-    static const char *const names[WR_PLAN_PARTS] = {
-        "computing", "storage", "cores", "others", "saves"};
-    json_t *o = json_object(), *parts = json_object();
+    struct wr_plan_epoch_values *v = wr_list_new(&wr_plan_epoch_vals, to,
+                                                 r->epoch_count);
 
-    put(o, "seconds", e->seconds);
-    put_count(o, "steps", e->steps);
-    put(o, "samples_per_s", e->samples_per_s);
-    for (size_t k = 0; k < WR_PLAN_PARTS; k++)
-        put(parts, names[k], e->part_s[k]);
-    json_object_set_new(o, "parts", parts);
-    return o;
+    for (size_t k = 0; k < to->count; k++) {
+        const struct wr_plan_epoch *e = &r->epochs[k];
+
+        v[k] = (struct wr_plan_epoch_values){
+            .seconds = e->seconds,
+            .steps = (double)e->steps,
+            .samples_per_s = e->samples_per_s,
+            .parts = {.computing = e->part_s[WR_PLAN_COMPUTES],
+                      .storage = e->part_s[WR_PLAN_FOR_STORAGE],
+                      .cores = e->part_s[WR_PLAN_FOR_CORES],
+                      .others = e->part_s[WR_PLAN_FOR_OTHERS],
+                      .saves = e->part_s[WR_PLAN_FOR_SAVES]}};
+    }
+    return v;
 }
 
-static json_t *saves_json(const struct wr_plan_result *r)
+static struct wr_plan_saves_values saves_of(const struct wr_plan_result *r)
 {
-    json_t *o = json_object();
-
-    put_count(o, "count", r->saves);
-    put_count(o, "blocked", r->saves_blocked);
-    put(o, "stall_s", r->save_stall_s);
-    put(o, "durable_s", r->save_durable_s);
-    return o;
+    return (struct wr_plan_saves_values){
+        .count = r->saves ? (double)r->saves : NAN,
+        .blocked = r->saves ? (double)r->saves_blocked : NAN,
+        .stall_s = r->saves ? r->save_stall_s : NAN,
+        .durable_s = r->saves ? r->save_durable_s : NAN};
 }
 
-static void put_totals(json_t *o, const struct wr_plan_answer *a)
+static bool fill_result(const struct wr_plan_answer *a,
+                        struct wr_plan_result_values *to)
 {
     const struct wr_plan_result *r = &a->result;
     const struct wr_plan *p = &a->draft->plan;
+    double epoch_s = wr_plan_epoch_s(p, r);
 
-    put(o, "seconds", r->seconds);
-    put(o, "samples_per_s", r->samples_per_s);
-    put(o, "steady_per_s", r->steady_per_s);
-    put(o, "utilization", r->utilization);
-    put(o, "first_batch_s", r->first_batch_s);
-    put(o, "storage_busy", r->storage_busy);
-    put(o, "cores_busy", r->cores_busy);
-    put_count(o, "steps", r->step_count);
-    put_count(o, "steps_all", a->steps_all);
-    put_count(o, "nodes", p->nodes);
-    put_count(o, "accelerators", p->compute.accelerators);
-    put(o, "epoch_s", wr_plan_epoch_s(p, r));
-    put(o, "train_s",
-        r->step_count >= a->steps_all ? r->seconds
-                                      : wr_plan_epoch_s(p, r) * p->epochs);
-}
-
-static json_t *result_json(const struct wr_plan_answer *a)
-{
-    const struct wr_plan_result *r = &a->result;
-    json_t *o = json_object(), *epochs = json_array();
-
-    put_totals(o, a);
-    for (size_t k = 0; k < r->epoch_count; k++)
-        json_array_append_new(epochs, epoch_json(&r->epochs[k]));
-    json_object_set_new(o, "epochs", epochs);
-    if (r->saves)
-        json_object_set_new(o, "saves", saves_json(r));
-    json_object_set_new(o, "lumped", json_boolean(r->lumped));
-    if (r->lumped)
-        put_text(o, "lumped_why", r->lumped_why);
-    return o;
+    *to = (struct wr_plan_result_values){
+        .seconds = r->seconds,
+        .samples_per_s = r->samples_per_s,
+        .steady_per_s = r->steady_per_s,
+        .utilization = r->utilization,
+        .first_batch_s = r->first_batch_s,
+        .storage_busy = r->storage_busy,
+        .cores_busy = r->cores_busy,
+        .steps = (double)r->step_count,
+        .steps_all = (double)a->steps_all,
+        .nodes = p->nodes,
+        .accelerators = p->compute.accelerators,
+        .epoch_s = epoch_s,
+        .train_s = r->step_count >= a->steps_all ? r->seconds
+                                                 : epoch_s * p->epochs,
+        .saves = saves_of(r),
+        .lumped = r->lumped,
+        .lumped_why = r->lumped ? r->lumped_why : ""};
+    return fill_epochs(r, &to->epochs);
 }
 
 static json_t *step_ms_json(const struct wr_plan_result *r)
@@ -208,76 +177,69 @@ static json_t *step_ms_json(const struct wr_plan_result *r)
 
 /* --- the other answers --- */
 
-static json_t *capacity_json(const struct wr_plan_answer *a)
+static bool fill_capacity(const struct wr_plan_answer *a,
+                          struct wr_plan_capacity_values *to)
 {
     const struct wr_plan_capacity *c = &a->capacity;
-    json_t *o = json_object(), *points = json_array();
+    struct wr_plan_capacity_point_values *v = wr_list_new(
+        &wr_plan_capacity_point_vals, &to->points, c->count);
 
-    put(o, "target", a->target);
-    put_count(o, "accelerators", c->accelerators);
-    json_object_set_new(o, "unlimited", json_boolean(c->unlimited));
-    for (size_t k = 0; k < c->count; k++) {
-        json_t *point = json_object();
-
-        put_count(point, "accelerators", c->points[k].accelerators);
-        put(point, "samples_per_s", c->points[k].samples_per_s);
-        put(point, "utilization", c->points[k].utilization);
-        json_array_append_new(points, point);
-    }
-    json_object_set_new(o, "points", points);
-    return o;
+    to->target = a->target;
+    to->accelerators = c->accelerators;
+    to->unlimited = c->unlimited;
+    for (size_t k = 0; k < to->points.count; k++)
+        v[k] = (struct wr_plan_capacity_point_values){
+            .accelerators = c->points[k].accelerators,
+            .samples_per_s = c->points[k].samples_per_s,
+            .utilization = c->points[k].utilization};
+    return v;
 }
 
-static json_t *what_if_json(const struct wr_plan_answer *a)
+/* The first outcome is the plan itself. */
+static bool fill_what_if(const struct wr_plan_answer *a, struct wr_list *to)
 {
-    json_t *list = json_array();
+    size_t n = a->what_if_count ? a->what_if_count - 1 : 0;
+    struct wr_plan_change_values *v = wr_list_new(&wr_plan_change_vals, to, n);
 
-    for (size_t k = 1; k < a->what_if_count; k++) {
-        const struct wr_plan_outcome *w = &a->what_if[k];
-        json_t *o = json_object();
+    for (size_t k = 0; k < to->count; k++) {
+        const struct wr_plan_outcome *w = &a->what_if[k + 1];
 
-        put_text(o, "name", w->change->name);
-        put_text(o, "what", w->change->what);
-        put_text(o, "how", w->change->how);
-        put(o, "samples_per_s", w->samples_per_s);
-        put(o, "utilization", w->utilization);
-        put(o, "epoch_s", w->epoch_s);
-        put(o, "gain", w->gain);
-        json_array_append_new(list, o);
+        v[k] = (struct wr_plan_change_values){.name = w->change->name,
+                                              .what = w->change->what,
+                                              .how = w->change->how,
+                                              .samples_per_s = w->samples_per_s,
+                                              .utilization = w->utilization,
+                                              .epoch_s = w->epoch_s,
+                                              .gain = w->gain};
     }
-    return list;
+    return v;
 }
 
-static json_t *saving_json(const struct wr_plan_saving *s)
+static struct wr_plan_saving_values saving_of(const struct wr_plan_saving *s)
 {
-    json_t *o = json_object();
-
-    put(o, "mtbf_s", s->mtbf_s);
-    put(o, "young_s", s->young_s);
-    put(o, "daly_s", s->daly_s);
-    put(o, "chosen_s", s->chosen_s);
-    put(o, "stall_s", s->stall_s);
-    put(o, "restore_s", s->restore_s);
-    put(o, "drain_s", s->drain_s);
-    put(o, "lost_s", s->lost_s);
-    put(o, "waste", s->waste);
-    put(o, "waste_best", s->waste_best);
-    return o;
+    return (struct wr_plan_saving_values){.mtbf_s = s->mtbf_s,
+                                          .young_s = s->young_s,
+                                          .daly_s = s->daly_s,
+                                          .chosen_s = s->chosen_s,
+                                          .stall_s = s->stall_s,
+                                          .restore_s = s->restore_s,
+                                          .drain_s = s->drain_s,
+                                          .lost_s = s->lost_s,
+                                          .waste = s->waste,
+                                          .waste_best = s->waste_best};
 }
 
-static json_t *scale_json(const struct wr_plan_answer *a)
+static bool fill_scale(const struct wr_plan_answer *a, struct wr_list *to)
 {
-    json_t *list = json_array();
+    struct wr_plan_scale_values *v = wr_list_new(&wr_plan_scale_vals, to,
+                                                 a->scale_count);
 
-    for (size_t k = 0; k < a->scale_count; k++) {
-        json_t *o = json_object();
-
-        put_count(o, "nodes", a->scale[k].nodes);
-        put(o, "samples_per_s", a->scale[k].samples_per_s);
-        put(o, "utilization", a->scale[k].utilization);
-        json_array_append_new(list, o);
-    }
-    return list;
+    for (size_t k = 0; k < to->count; k++)
+        v[k] = (struct wr_plan_scale_values){
+            .nodes = a->scale[k].nodes,
+            .samples_per_s = a->scale[k].samples_per_s,
+            .utilization = a->scale[k].utilization};
+    return v;
 }
 
 /* --- the life of a batch --- */
@@ -329,63 +291,70 @@ static json_t *life_json(const struct wr_plan_answer *a)
 
 /* --- what was seen --- */
 
-static json_t *explain_json(const struct wr_plan_answer *a)
+static struct wr_plan_explain_values explain_of(const struct wr_plan_answer *a)
 {
     const struct wr_plan_explained *e = &a->explained;
-    json_t *o = json_object(), *batches = json_array(), *ms = json_array();
+    struct wr_plan_explain_values v = {.cause = wr_plan_cause_name(e->cause),
+                                       .period = (double)e->period,
+                                       .phase = (double)e->phase,
+                                       .usual_ms = e->usual_ms,
+                                       .stall_ms = e->stall_ms,
+                                       .lost_share = e->lost_share,
+                                       .sure = e->sure,
+                                       .load_ms = e->load_ms,
+                                       .workers_needed = e->workers_needed,
+                                       .what = e->what,
+                                       .why = e->why,
+                                       .change = e->change,
+                                       .batches = json_array(),
+                                       .ms = json_array()};
 
-    put_text(o, "cause", wr_plan_cause_name(e->cause));
-    put_count(o, "period", e->period);
-    put_count(o, "phase", e->phase);
-    put(o, "usual_ms", e->usual_ms);
-    put(o, "stall_ms", e->stall_ms);
-    put(o, "lost_share", e->lost_share);
-    put(o, "sure", e->sure);
-    put(o, "load_ms", e->load_ms);
-    put_count(o, "workers_needed", e->workers_needed);
-    put_text(o, "what", e->what);
-    put_text(o, "why", e->why);
-    put_text(o, "change", e->change);
     for (size_t k = 0; k < WR_MIN(a->times.count, (size_t)STEPS_MAX); k++) {
-        json_array_append_new(batches,
+        json_array_append_new(v.batches,
                               json_integer((json_int_t)a->times.batch[k]));
-        json_array_append_new(ms, number(a->times.ms[k]));
+        json_array_append_new(v.ms, number(a->times.ms[k]));
     }
-    json_object_set_new(o, "batches", batches);
-    json_object_set_new(o, "ms", ms);
-    return o;
+    return v;
 }
 
-static void put_plan(json_t *o, const struct wr_plan_answer *a)
+/* Whether there was memory for all of it. */
+static bool fill_plan(const struct wr_plan_answer *a, struct wr_plan_values *v)
 {
-    json_object_set_new(o, "config", config_json(a));
-    json_object_set_new(o, "bounds", bounds_json(&a->bounds));
-    json_object_set_new(o, "demand", demand_json(a));
-    json_object_set_new(o, "result", result_json(a));
+    bool whole = fill_bounds(&a->bounds, &v->bounds) &&
+                 fill_result(a, &v->result) && fill_what_if(a, &v->what_if) &&
+                 fill_scale(a, &v->scale);
+
+    v->config = config_of(a);
+    v->demand = demand_of(a);
     if (a->target > 0)
-        json_object_set_new(o, "capacity", capacity_json(a));
-    if (a->what_if_count)
-        json_object_set_new(o, "what_if", what_if_json(a));
+        whole = whole && fill_capacity(a, &v->capacity);
     if (a->saving.mtbf_s > 0)
-        json_object_set_new(o, "saving", saving_json(&a->saving));
+        v->saving = saving_of(&a->saving);
     if (a->life.span_count)
-        json_object_set_new(o, "life", life_json(a));
-    if (a->scale_count)
-        json_object_set_new(o, "scale", scale_json(a));
-    json_object_set_new(o, "step_ms", step_ms_json(&a->result));
+        v->life = life_json(a);
+    v->step_ms = step_ms_json(&a->result);
+    return whole;
+}
+
+static json_t *values_json(const struct wr_plan_answer *a)
+{
+    struct wr_plan_values v;
+    bool whole;
+
+    wr_vals_clear(&wr_plan_vals, &v);
+    whole = fill_inputs(a, &v.inputs) && fill_facts(a->draft, &v.facts) &&
+            (!a->draft || fill_plan(a, &v));
+    if (a->times.count)
+        v.explain = explain_of(a);
+    return wr_vals_give(&wr_plan_vals, &v, whole);
 }
 
 json_t *wr_plan_record(const struct wr_plan_answer *a)
 {
     json_t *o = wr_record_new("plan");
 
-    if (!o)
-        return NULL;
-    json_object_set_new(o, "inputs", inputs_json(a));
-    json_object_set_new(o, "facts", facts_json(a->draft));
-    if (a->draft)
-        put_plan(o, a);
-    if (a->times.count)
-        json_object_set_new(o, "explain", explain_json(a));
-    return o;
+    if (!json_object_update_new(o, values_json(a)))
+        return o;
+    json_decref(o);
+    return NULL;
 }

@@ -29,14 +29,6 @@ const char *const wr_verdict_words[] = {"unknown",       "storage-bound",
                                         "decode-bound",  "consumer-bound",
                                         "convert-bound", NULL};
 
-#define GROUP(table)         .kind = WR_VAL_GROUP, .of = &(table)
-#define WR_KIND_INPUT        GROUP(wr_input_vals)
-#define WR_KIND_CORES        GROUP(wr_cores_vals)
-#define WR_KIND_IN_FORCE     GROUP(in_force_vals)
-#define WR_KIND_TIER         GROUP(tier_vals)
-#define WR_KIND_BENCH_RESULT GROUP(result_vals)
-#define WR_KIND_RUNS         .kind = WR_VAL_LIST, .of = &wr_bench_vals
-
 #define THIS struct wr_input_values
 const struct wr_vals wr_input_vals = WR_VALS(WR_INPUT_VALUES);
 #undef THIS
@@ -44,16 +36,16 @@ const struct wr_vals wr_input_vals = WR_VALS(WR_INPUT_VALUES);
 const struct wr_vals wr_cores_vals = WR_VALS(WR_CORES_VALUES);
 #undef THIS
 #define THIS struct wr_in_force_values
-static const struct wr_vals in_force_vals = WR_VALS(WR_IN_FORCE_VALUES);
+const struct wr_vals wr_in_force_vals = WR_VALS(WR_IN_FORCE_VALUES);
 #undef THIS
 #define THIS struct wr_tier_values
-static const struct wr_vals tier_vals = WR_VALS(WR_TIER_VALUES);
+const struct wr_vals wr_tier_vals = WR_VALS(WR_TIER_VALUES);
 #undef THIS
 #define THIS struct wr_bench_values
 const struct wr_vals wr_bench_vals = WR_VALS(WR_BENCH_VALUES);
 #undef THIS
 #define THIS struct wr_bench_result_values
-static const struct wr_vals result_vals = WR_VALS(WR_BENCH_RESULT_VALUES);
+const struct wr_vals wr_bench_result_vals = WR_VALS(WR_BENCH_RESULT_VALUES);
 #undef THIS
 #define THIS struct wr_bench_case_values
 const struct wr_vals wr_bench_case_vals = WR_VALS(WR_BENCH_CASE_VALUES);

@@ -84,14 +84,14 @@
     V(REAL, read_limit_per_s, FIRST, .flags = WR_VAL_ZERO)                     \
     V(COUNT, read_limit_threads, FIRST)                                        \
     V(REAL, slot_limit_per_s, FIRST, .flags = WR_VAL_ZERO)                     \
-    V(INPUT, times, FIRST)                                                     \
-    V(CORES, cores, FIRST, .flags = WR_VAL_SPARE)                              \
+    V(GROUP(input), times, FIRST)                                              \
+    V(GROUP(cores), cores, FIRST, .flags = WR_VAL_SPARE)                       \
     V(COUNT, requests, SUM, .head = "requests",                                \
       .help = "reads that were asked for")                                     \
-    V(IN_FORCE, in_force, FIRST)                                               \
+    V(GROUP(in_force), in_force, FIRST)                                        \
     V(TEXT, tuning, FIRST, .flags = WR_VAL_SPARE)                              \
     V(REAL, last_epoch_per_s, SUM, .flags = WR_VAL_SPARE)                      \
-    V(TIER, cache, FIRST)                                                      \
+    V(GROUP(tier), cache, FIRST)                                               \
     V(TEXT, cache_error, ANY, .flags = WR_VAL_SPARE)                           \
     V(REAL, start_s, FIRST, .head = "began s",                                 \
       .help = "when it began, on the time axis of the charts", .digits = 1)    \
@@ -119,46 +119,23 @@
 
 #define WR_BENCH_CASE_VALUES(V)                                                \
     V(JSON, settings, FIRST)                                                   \
-    V(BENCH_RESULT, result, FIRST)                                             \
+    V(GROUP(bench_result), result, FIRST)                                      \
     V(COUNT, warm_up_runs, FIRST)                                              \
-    V(RUNS, runs, FIRST)                                                       \
+    V(LIST(bench), runs, FIRST)                                                \
     V(COUNT, bad_count, FIRST)                                                 \
     V(JSON, bad, FIRST)                                                        \
-    V(RUNS, ranks, FIRST, .flags = WR_VAL_SPARE | WR_VAL_EACH)
+    V(LIST(bench), ranks, FIRST, .flags = WR_VAL_SPARE | WR_VAL_EACH)
 
-#define WR_TYPE_INPUT        struct wr_input_values
-#define WR_TYPE_CORES        struct wr_cores_values
-#define WR_TYPE_IN_FORCE     struct wr_in_force_values
-#define WR_TYPE_TIER         struct wr_tier_values
-#define WR_TYPE_BENCH_RESULT struct wr_bench_result_values
-#define WR_TYPE_RUNS         struct wr_list /* of wr_bench_values */
-
-struct wr_input_values {
-    WR_INPUT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_cores_values {
-    WR_CORES_VALUES(WR_VAL_MEMBER)
-};
-struct wr_in_force_values {
-    WR_IN_FORCE_VALUES(WR_VAL_MEMBER)
-};
-struct wr_tier_values {
-    WR_TIER_VALUES(WR_VAL_MEMBER)
-};
-struct wr_bench_values {
-    WR_BENCH_VALUES(WR_VAL_MEMBER)
-};
-struct wr_bench_result_values {
-    WR_BENCH_RESULT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_bench_case_values {
-    WR_BENCH_CASE_VALUES(WR_VAL_MEMBER)
-};
+WR_VALUES(input, WR_INPUT_VALUES);
+WR_VALUES(cores, WR_CORES_VALUES);
+WR_VALUES(in_force, WR_IN_FORCE_VALUES);
+WR_VALUES(tier, WR_TIER_VALUES);
+WR_VALUES(bench, WR_BENCH_VALUES);
+WR_VALUES(bench_result, WR_BENCH_RESULT_VALUES);
+WR_VALUES(bench_case, WR_BENCH_CASE_VALUES);
 
 /* Of a pipeline; ends with NULL. */
 extern const char *const wr_verdict_words[];
-extern const struct wr_vals wr_input_vals, wr_cores_vals, wr_bench_vals,
-    wr_bench_case_vals;
 extern const struct wr_cases_spec wr_bench_spec;
 
 /* A case that was read. */

@@ -13,15 +13,20 @@
 #include "result/bench.h"
 #include "result/ckpt.h"
 #include "result/get.h"
+#include "result/plan.h"
 #include "result/probe.h"
 #include "result/run.h"
 #include "result/stats.h"
+#include "result/study.h"
+#include "result/train.h"
 
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
 const struct wr_cases_spec *const wr_cases_specs[] = {
-    &wr_bench_spec, &wr_ckpt_spec, &wr_probe_spec, &wr_run_spec, NULL};
+    &wr_bench_spec, &wr_ckpt_spec,   &wr_plan_spec,
+    &wr_probe_spec, &wr_replay_spec, &wr_run_spec,
+    &wr_study_spec, &wr_train_spec,  NULL};
 
 /* --- the values of a record --- */
 
@@ -57,6 +62,8 @@ static bool read_case(const struct wr_cases_spec *spec, const json_t *row,
 
     if (!wr_vals_read(spec->of, row, to))
         return false;
+    if (!spec->of_run)
+        return true;
     runs = counted_runs(spec, to, warm_up_of(row, spec));
     runs.count = WR_MIN(runs.count, (size_t)WR_CASE_RUNS_MAX);
     wr_vals_median(spec->of_run, (char *)to + spec->of->size, &runs);
@@ -86,7 +93,7 @@ bool wr_view_record_read(struct wr_view_record *r)
         n = 1;
     if (!n)
         return true;
-    l->step = spec->of->size + spec->of_run->size;
+    l->step = spec->of->size + (spec->of_run ? spec->of_run->size : 0);
     l->v = calloc(n, l->step);
     for (; l->v && ok && l->count < n; l->count++)
         ok = read_case(spec, rows ? json_array_get(rows, l->count) : r->json,
@@ -137,6 +144,8 @@ static void add_row(struct wr_cases *c, size_t record, size_t k,
     if (!spec->of)
         return;
     to->values = wr_list_at(read, k);
+    if (!spec->of_run)
+        return;
     to->median = (const char *)to->values + spec->of->size;
     to->list = counted_runs(spec, to->values, to->warm_up);
 }

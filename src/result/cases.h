@@ -59,7 +59,8 @@ struct wr_cases_spec {
     const char *const *keys; /* settings that tell rows apart, ends with NULL;
                                 NULL: all */
     const char *runs;        /* list of each row; NULL: "runs" */
-    const struct wr_vals *of, *of_run; /* values of a row, of a run; or NULL */
+    const struct wr_vals *of, *of_run; /* values of a row, of a run; NULL: it
+                                          has none */
     size_t runs_at;                    /* the list of runs in a row's */
 };
 

@@ -32,10 +32,6 @@ static double restore_bytes_per_s(const void *all)
 
 static const char *const ways[] = {"slow", "fast", "burst", "async", NULL};
 
-#define WR_KIND_CKPT_RESULT .kind = WR_VAL_GROUP, .of = &wr_ckpt_result_vals
-#define WR_KIND_CKPT_SAVES  .kind = WR_VAL_LIST, .of = &wr_ckpt_save_vals
-#define WR_KIND_CKPT_RANKS  .kind = WR_VAL_LIST, .of = &wr_ckpt_rank_vals
-
 #define THIS struct wr_ckpt_save_values
 const struct wr_vals wr_ckpt_save_vals = WR_VALS(WR_CKPT_SAVE_VALUES);
 #undef THIS

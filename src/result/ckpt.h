@@ -60,29 +60,15 @@
     V(TEXT, name, FIRST)                                                       \
     V(COUNT, memory, FIRST)                                                    \
     V(COUNT, skipped, FIRST)                                                   \
-    V(CKPT_RESULT, result, FIRST)                                              \
-    V(CKPT_SAVES, runs, FIRST)                                                 \
-    V(CKPT_RANKS, ranks, FIRST, .flags = WR_VAL_SPARE)
+    V(GROUP(ckpt_result), result, FIRST)                                       \
+    V(LIST(ckpt_save), runs, FIRST)                                            \
+    V(LIST(ckpt_rank), ranks, FIRST, .flags = WR_VAL_SPARE)
 
-#define WR_TYPE_CKPT_RESULT struct wr_ckpt_result_values
-#define WR_TYPE_CKPT_SAVES  struct wr_list /* of wr_ckpt_save_values */
-#define WR_TYPE_CKPT_RANKS  struct wr_list /* of wr_ckpt_rank_values */
+WR_VALUES(ckpt_save, WR_CKPT_SAVE_VALUES);
+WR_VALUES(ckpt_result, WR_CKPT_RESULT_VALUES);
+WR_VALUES(ckpt_rank, WR_CKPT_RANK_VALUES);
+WR_VALUES(ckpt_case, WR_CKPT_CASE_VALUES);
 
-struct wr_ckpt_save_values {
-    WR_CKPT_SAVE_VALUES(WR_VAL_MEMBER)
-};
-struct wr_ckpt_result_values {
-    WR_CKPT_RESULT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_ckpt_rank_values {
-    WR_CKPT_RANK_VALUES(WR_VAL_MEMBER)
-};
-struct wr_ckpt_case_values {
-    WR_CKPT_CASE_VALUES(WR_VAL_MEMBER)
-};
-
-extern const struct wr_vals wr_ckpt_save_vals, wr_ckpt_result_vals,
-    wr_ckpt_rank_vals, wr_ckpt_case_vals;
 extern const struct wr_cases_spec wr_ckpt_spec;
 
 /* A case that was read. */

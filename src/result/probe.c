@@ -8,10 +8,6 @@ static const char *const ops[] = {"read",   "write", "files",
                                   "create", "sync",  NULL};
 static const char *const patterns[] = {"sequential", "random", NULL};
 
-#define WR_KIND_LATENCY      .kind = WR_VAL_GROUP, .of = &wr_latency_vals
-#define WR_KIND_PROBE_RESULT .kind = WR_VAL_GROUP, .of = &result_vals
-#define WR_KIND_PROBE_RUNS   .kind = WR_VAL_LIST, .of = &wr_probe_run_vals
-
 #define THIS struct wr_latency_values
 const struct wr_vals wr_latency_vals = WR_VALS(WR_LATENCY_VALUES);
 #undef THIS
@@ -19,10 +15,22 @@ const struct wr_vals wr_latency_vals = WR_VALS(WR_LATENCY_VALUES);
 const struct wr_vals wr_probe_run_vals = WR_VALS(WR_PROBE_RUN_VALUES);
 #undef THIS
 #define THIS struct wr_probe_result_values
-static const struct wr_vals result_vals = WR_VALS(WR_PROBE_RESULT_VALUES);
+const struct wr_vals wr_probe_result_vals = WR_VALS(WR_PROBE_RESULT_VALUES);
 #undef THIS
 #define THIS struct wr_probe_test_values
 const struct wr_vals wr_probe_test_vals = WR_VALS(WR_PROBE_TEST_VALUES);
+#undef THIS
+#define THIS struct wr_replay_times_values
+const struct wr_vals wr_replay_times_vals = WR_VALS(WR_REPLAY_TIMES_VALUES);
+#undef THIS
+#define THIS struct wr_replay_operation_values
+const struct wr_vals wr_replay_operation_vals = WR_VALS(
+    WR_REPLAY_OPERATION_VALUES);
+#undef THIS
+/* "short" is a key, and a word of C. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define THIS struct wr_replay_values
+const struct wr_vals wr_replay_vals = WR_VALS(WR_REPLAY_VALUES);
 #undef THIS
 
 static const char *const keys[] = {"op",      "pattern", "block", "depth",
@@ -35,6 +43,9 @@ const struct wr_cases_spec wr_probe_spec = {
     .of = &wr_probe_test_vals,
     .of_run = &wr_probe_run_vals,
     .runs_at = offsetof(struct wr_probe_test_values, runs)};
+
+const struct wr_cases_spec wr_replay_spec = {.command = "replay",
+                                             .of = &wr_replay_vals};
 
 struct wr_latency_values wr_latency_of(const struct wr_hist *h)
 {
@@ -50,4 +61,14 @@ struct wr_latency_values wr_latency_of(const struct wr_hist *h)
     v.p999 = (double)wr_hist_quantile(h, 0.999) / 1e3;
     v.max = (double)h->max / 1e3;
     return v;
+}
+
+struct wr_replay_times_values wr_replay_times_of(const struct wr_hist *h)
+{
+    return (struct wr_replay_times_values){
+        .sum_s = (double)h->sum / 1e9,
+        .p50_us = (double)wr_hist_quantile(h, 0.5) / 1e3,
+        .p90_us = (double)wr_hist_quantile(h, 0.9) / 1e3,
+        .p99_us = (double)wr_hist_quantile(h, 0.99) / 1e3,
+        .max_us = (double)h->max / 1e3};
 }

@@ -45,10 +45,10 @@ struct wr_hist;
 
 /* Of all requests, and for whole files of their steps. */
 #define WR_PROBE_STEPS(V)                                                      \
-    V(LATENCY, latency_us, FIRST, .flags = WR_VAL_SPARE)                       \
-    V(LATENCY, open_us, FIRST, .flags = WR_VAL_SPARE)                          \
-    V(LATENCY, transfer_us, FIRST, .flags = WR_VAL_SPARE)                      \
-    V(LATENCY, close_us, FIRST, .flags = WR_VAL_SPARE)
+    V(GROUP(latency), latency_us, FIRST, .flags = WR_VAL_SPARE)                \
+    V(GROUP(latency), open_us, FIRST, .flags = WR_VAL_SPARE)                   \
+    V(GROUP(latency), transfer_us, FIRST, .flags = WR_VAL_SPARE)               \
+    V(GROUP(latency), close_us, FIRST, .flags = WR_VAL_SPARE)
 
 /* Medians over the passes; latencies of all their requests. */
 #define WR_PROBE_RESULT_VALUES(V)                                              \
@@ -68,32 +68,58 @@ struct wr_hist;
     V(COUNT, workers, FIRST)                                                   \
     V(FLAG, direct, FIRST)                                                     \
     V(TEXT, skipped, FIRST, .flags = WR_VAL_SPARE)                             \
-    V(PROBE_RESULT, result, FIRST, .flags = WR_VAL_SPARE)                      \
-    V(PROBE_RUNS, runs, FIRST, .flags = WR_VAL_SPARE)
+    V(GROUP(probe_result), result, FIRST, .flags = WR_VAL_SPARE)               \
+    V(LIST(probe_run), runs, FIRST, .flags = WR_VAL_SPARE)
 
-#define WR_TYPE_LATENCY      struct wr_latency_values
-#define WR_TYPE_PROBE_RESULT struct wr_probe_result_values
-#define WR_TYPE_PROBE_RUNS   struct wr_list /* of wr_probe_run_values */
+/* Of all requests of one operation. */
+#define WR_REPLAY_TIMES_VALUES(V)                                              \
+    V(REAL, sum_s, FIRST)                                                      \
+    V(REAL, p50_us, FIRST)                                                     \
+    V(REAL, p90_us, FIRST)                                                     \
+    V(REAL, p99_us, FIRST)                                                     \
+    V(REAL, max_us, FIRST)
 
-struct wr_latency_values {
-    WR_LATENCY_VALUES(WR_VAL_MEMBER)
-};
-struct wr_probe_run_values {
-    WR_PROBE_RUN_VALUES(WR_VAL_MEMBER)
-};
-struct wr_probe_result_values {
-    WR_PROBE_RESULT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_probe_test_values {
-    WR_PROBE_TEST_VALUES(WR_VAL_MEMBER)
-};
+#define WR_REPLAY_OPERATION_VALUES(V)                                          \
+    V(TEXT, operation, FIRST)                                                  \
+    V(COUNT, requests, FIRST)                                                  \
+    V(COUNT, bytes, FIRST)                                                     \
+    V(GROUP(replay_times), traced, FIRST)                                      \
+    V(GROUP(replay_times), replayed, FIRST)
 
-extern const struct wr_vals wr_latency_vals, wr_probe_run_vals,
-    wr_probe_test_vals;
-extern const struct wr_cases_spec wr_probe_spec;
+/* weir probe --replay: a record is one row. */
+#define WR_REPLAY_VALUES(V)                                                    \
+    V(TEXT, replay_of, FIRST)                                                  \
+    V(TEXT, path, FIRST)                                                       \
+    V(TEXT, device_profile, FIRST, .flags = WR_VAL_SPARE)                      \
+    V(TEXT, traced_folder, FIRST, .flags = WR_VAL_SPARE)                       \
+    V(FLAG, computed, FIRST)                                                   \
+    V(FLAG, asap, FIRST)                                                       \
+    V(COUNT, threads, FIRST)                                                   \
+    V(COUNT, requests, FIRST)                                                  \
+    V(REAL, traced_io_s, FIRST)                                                \
+    V(REAL, replayed_io_s, FIRST)                                              \
+    V(REAL, traced_span_s, FIRST)                                              \
+    V(REAL, replayed_span_s, FIRST)                                            \
+    V(COUNT, missing, FIRST)                                                   \
+    V(COUNT, cut, FIRST, .key = "short")                                       \
+    V(COUNT, failed, FIRST)                                                    \
+    V(COUNT, left_out_writes, FIRST)                                           \
+    V(COUNT, left_out_elsewhere, FIRST)                                        \
+    V(LIST(replay_operation), operations, FIRST)
+
+WR_VALUES(latency, WR_LATENCY_VALUES);
+WR_VALUES(probe_run, WR_PROBE_RUN_VALUES);
+WR_VALUES(probe_result, WR_PROBE_RESULT_VALUES);
+WR_VALUES(probe_test, WR_PROBE_TEST_VALUES);
+WR_VALUES(replay_times, WR_REPLAY_TIMES_VALUES);
+WR_VALUES(replay_operation, WR_REPLAY_OPERATION_VALUES);
+WR_VALUES(replay, WR_REPLAY_VALUES);
+
+extern const struct wr_cases_spec wr_probe_spec, wr_replay_spec;
 
 /* Of nanoseconds; nothing is known of NULL. */
 struct wr_latency_values wr_latency_of(const struct wr_hist *h);
+struct wr_replay_times_values wr_replay_times_of(const struct wr_hist *h);
 
 /* A test that was read. */
 static inline const struct wr_probe_test_values *
@@ -113,6 +139,13 @@ static inline const struct wr_probe_run_values *
 wr_probe_run_of(const struct wr_case *row, size_t k)
 {
     return wr_list_at(&row->list, k);
+}
+
+/* Of a record of a replay that was read. */
+static inline const struct wr_replay_values *
+wr_replay_values_of(const struct wr_view_record *r)
+{
+    return r->cases.v;
 }
 
 /* A member of its result; a record without it has the median of the passes. */

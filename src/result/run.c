@@ -9,51 +9,32 @@ static const char *const accesses[] = {"auto",       "multi", "shared", "same",
 static const char *const compats[] = {"weir", "dlio", NULL};
 static const char *const limits[] = {"storage", "asked", "data", NULL};
 
-#define GROUP(table)         .kind = WR_VAL_GROUP, .of = &(table)
-#define LIST(table)          .kind = WR_VAL_LIST, .of = &(table)
-#define WR_KIND_INPUT        GROUP(wr_input_vals)
-#define WR_KIND_RUN_CONFIG   GROUP(config_vals)
-#define WR_KIND_RUN_DEMAND   GROUP(demand_vals)
-#define WR_KIND_RUN_SELFTEST GROUP(selftest_vals)
-#define WR_KIND_RUN_EPOCHS   LIST(wr_run_epoch_vals)
-#define WR_KIND_RUN_RESULT   GROUP(result_vals)
-#define WR_KIND_RUN_LOSS     GROUP(loss_vals)
-#define WR_KIND_RUN_INPUT    GROUP(input_vals)
-#define WR_KIND_RUN_READS    GROUP(reads_vals)
-#define WR_KIND_RUN_BATCHES  GROUP(batches_vals)
-#define WR_KIND_RUN_RANKS    LIST(wr_run_rank_vals)
-#define WR_KIND_RUN_SAVES    LIST(wr_run_save_vals)
-#define WR_KIND_RUN_RESTORES LIST(wr_run_restore_vals)
-#define WR_KIND_RUN_SEED     GROUP(seed_vals)
-#define WR_KIND_RUN_POINTS   LIST(point_vals)
-#define WR_KIND_RUN_SEARCH   GROUP(search_vals)
-
 #define THIS struct wr_run_config_values
-static const struct wr_vals config_vals = WR_VALS(WR_RUN_CONFIG_VALUES);
+const struct wr_vals wr_run_config_vals = WR_VALS(WR_RUN_CONFIG_VALUES);
 #undef THIS
 #define THIS struct wr_run_demand_values
-static const struct wr_vals demand_vals = WR_VALS(WR_RUN_DEMAND_VALUES);
+const struct wr_vals wr_run_demand_vals = WR_VALS(WR_RUN_DEMAND_VALUES);
 #undef THIS
 #define THIS struct wr_run_selftest_values
-static const struct wr_vals selftest_vals = WR_VALS(WR_RUN_SELFTEST_VALUES);
+const struct wr_vals wr_run_selftest_vals = WR_VALS(WR_RUN_SELFTEST_VALUES);
 #undef THIS
 #define THIS struct wr_run_epoch_values
 const struct wr_vals wr_run_epoch_vals = WR_VALS(WR_RUN_EPOCH_VALUES);
 #undef THIS
 #define THIS struct wr_run_result_values
-static const struct wr_vals result_vals = WR_VALS(WR_RUN_RESULT_VALUES);
+const struct wr_vals wr_run_result_vals = WR_VALS(WR_RUN_RESULT_VALUES);
 #undef THIS
 #define THIS struct wr_run_loss_values
-static const struct wr_vals loss_vals = WR_VALS(WR_RUN_LOSS_VALUES);
+const struct wr_vals wr_run_loss_vals = WR_VALS(WR_RUN_LOSS_VALUES);
 #undef THIS
 #define THIS struct wr_run_input_values
-static const struct wr_vals input_vals = WR_VALS(WR_RUN_INPUT_VALUES);
+const struct wr_vals wr_run_input_vals = WR_VALS(WR_RUN_INPUT_VALUES);
 #undef THIS
 #define THIS struct wr_run_reads_values
-static const struct wr_vals reads_vals = WR_VALS(WR_RUN_READS_VALUES);
+const struct wr_vals wr_run_reads_vals = WR_VALS(WR_RUN_READS_VALUES);
 #undef THIS
 #define THIS struct wr_run_batches_values
-static const struct wr_vals batches_vals = WR_VALS(WR_RUN_BATCHES_VALUES);
+const struct wr_vals wr_run_batches_vals = WR_VALS(WR_RUN_BATCHES_VALUES);
 #undef THIS
 #define THIS struct wr_run_rank_values
 const struct wr_vals wr_run_rank_vals = WR_VALS(WR_RUN_RANK_VALUES);
@@ -65,13 +46,13 @@ const struct wr_vals wr_run_save_vals = WR_VALS(WR_RUN_SAVE_VALUES);
 const struct wr_vals wr_run_restore_vals = WR_VALS(WR_RUN_RESTORE_VALUES);
 #undef THIS
 #define THIS struct wr_run_seed_values
-static const struct wr_vals seed_vals = WR_VALS(WR_RUN_SEED_VALUES);
+const struct wr_vals wr_run_seed_vals = WR_VALS(WR_RUN_SEED_VALUES);
 #undef THIS
 #define THIS struct wr_run_point_values
-static const struct wr_vals point_vals = WR_VALS(WR_RUN_POINT_VALUES);
+const struct wr_vals wr_run_point_vals = WR_VALS(WR_RUN_POINT_VALUES);
 #undef THIS
 #define THIS struct wr_run_search_values
-static const struct wr_vals search_vals = WR_VALS(WR_RUN_SEARCH_VALUES);
+const struct wr_vals wr_run_search_vals = WR_VALS(WR_RUN_SEARCH_VALUES);
 #undef THIS
 #define THIS struct wr_run_values
 const struct wr_vals wr_run_vals = WR_VALS(WR_RUN_VALUES);

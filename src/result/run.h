@@ -103,7 +103,7 @@
 #define WR_RUN_INPUT_VALUES(V)                                                 \
     V(TEXT, io, FIRST)                                                         \
     V(TEXT, verdict, FIRST, .words = wr_verdict_words)                         \
-    V(INPUT, times, FIRST)
+    V(GROUP(input), times, FIRST)
 
 #define WR_RUN_READS_VALUES(V)                                                 \
     V(COUNT, count, FIRST)                                                     \
@@ -176,96 +176,46 @@
 #define WR_RUN_SEARCH_VALUES(V)                                                \
     V(REAL, target, FIRST)                                                     \
     V(COUNT, most, FIRST)                                                      \
-    V(RUN_POINTS, points, FIRST)                                               \
+    V(LIST(run_point), points, FIRST)                                          \
     V(TEXT, limit, FIRST, .words = limits)
 
 #define WR_RUN_VALUES(V)                                                       \
-    V(RUN_CONFIG, config, FIRST)                                               \
-    V(RUN_DEMAND, demand, FIRST)                                               \
-    V(RUN_SELFTEST, selftest, FIRST, .flags = WR_VAL_NULL)                     \
-    V(RUN_EPOCHS, epochs, FIRST)                                               \
-    V(RUN_RESULT, result, FIRST)                                               \
-    V(RUN_LOSS, loss, FIRST)                                                   \
-    V(RUN_INPUT, input, FIRST, .flags = WR_VAL_NULL)                           \
-    V(RUN_READS, reads, FIRST)                                                 \
-    V(RUN_BATCHES, batches, FIRST)                                             \
-    V(RUN_RANKS, ranks, FIRST)                                                 \
-    V(RUN_SAVES, saves, FIRST)                                                 \
-    V(RUN_RESTORES, restores, FIRST)                                           \
+    V(GROUP(run_config), config, FIRST)                                        \
+    V(GROUP(run_demand), demand, FIRST)                                        \
+    V(GROUP(run_selftest), selftest, FIRST, .flags = WR_VAL_NULL)              \
+    V(LIST(run_epoch), epochs, FIRST)                                          \
+    V(GROUP(run_result), result, FIRST)                                        \
+    V(GROUP(run_loss), loss, FIRST)                                            \
+    V(GROUP(run_input), input, FIRST, .flags = WR_VAL_NULL)                    \
+    V(GROUP(run_reads), reads, FIRST)                                          \
+    V(GROUP(run_batches), batches, FIRST)                                      \
+    V(LIST(run_rank), ranks, FIRST)                                            \
+    V(LIST(run_save), saves, FIRST)                                            \
+    V(LIST(run_restore), restores, FIRST)                                      \
     V(JSON, series, FIRST)                                                     \
-    V(RUN_SEED, seed, FIRST, .flags = WR_VAL_NULL)                             \
-    V(RUN_SEARCH, search, FIRST, .flags = WR_VAL_NULL)                         \
+    V(GROUP(run_seed), seed, FIRST, .flags = WR_VAL_NULL)                      \
+    V(GROUP(run_search), search, FIRST, .flags = WR_VAL_NULL)                  \
     V(JSON, bad, FIRST)                                                        \
     V(COUNT, bad_count, FIRST)                                                 \
     V(REAL, start_s, FIRST, .flags = WR_VAL_SPARE)
 
-#define WR_TYPE_RUN_CONFIG   struct wr_run_config_values
-#define WR_TYPE_RUN_DEMAND   struct wr_run_demand_values
-#define WR_TYPE_RUN_SELFTEST struct wr_run_selftest_values
-#define WR_TYPE_RUN_EPOCHS   struct wr_list /* of wr_run_epoch_values */
-#define WR_TYPE_RUN_RESULT   struct wr_run_result_values
-#define WR_TYPE_RUN_LOSS     struct wr_run_loss_values
-#define WR_TYPE_RUN_INPUT    struct wr_run_input_values
-#define WR_TYPE_RUN_READS    struct wr_run_reads_values
-#define WR_TYPE_RUN_BATCHES  struct wr_run_batches_values
-#define WR_TYPE_RUN_RANKS    struct wr_list /* of wr_run_rank_values */
-#define WR_TYPE_RUN_SAVES    struct wr_list /* of wr_run_save_values */
-#define WR_TYPE_RUN_RESTORES struct wr_list /* of wr_run_restore_values */
-#define WR_TYPE_RUN_SEED     struct wr_run_seed_values
-#define WR_TYPE_RUN_SEARCH   struct wr_run_search_values
-#define WR_TYPE_RUN_POINTS   struct wr_list /* of wr_run_point_values */
+WR_VALUES(run_config, WR_RUN_CONFIG_VALUES);
+WR_VALUES(run_demand, WR_RUN_DEMAND_VALUES);
+WR_VALUES(run_selftest, WR_RUN_SELFTEST_VALUES);
+WR_VALUES(run_epoch, WR_RUN_EPOCH_VALUES);
+WR_VALUES(run_result, WR_RUN_RESULT_VALUES);
+WR_VALUES(run_loss, WR_RUN_LOSS_VALUES);
+WR_VALUES(run_input, WR_RUN_INPUT_VALUES);
+WR_VALUES(run_reads, WR_RUN_READS_VALUES);
+WR_VALUES(run_batches, WR_RUN_BATCHES_VALUES);
+WR_VALUES(run_rank, WR_RUN_RANK_VALUES);
+WR_VALUES(run_save, WR_RUN_SAVE_VALUES);
+WR_VALUES(run_restore, WR_RUN_RESTORE_VALUES);
+WR_VALUES(run_seed, WR_RUN_SEED_VALUES);
+WR_VALUES(run_point, WR_RUN_POINT_VALUES);
+WR_VALUES(run_search, WR_RUN_SEARCH_VALUES);
+WR_VALUES(run, WR_RUN_VALUES);
 
-struct wr_run_config_values {
-    WR_RUN_CONFIG_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_demand_values {
-    WR_RUN_DEMAND_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_selftest_values {
-    WR_RUN_SELFTEST_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_epoch_values {
-    WR_RUN_EPOCH_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_result_values {
-    WR_RUN_RESULT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_loss_values {
-    WR_RUN_LOSS_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_input_values {
-    WR_RUN_INPUT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_reads_values {
-    WR_RUN_READS_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_batches_values {
-    WR_RUN_BATCHES_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_rank_values {
-    WR_RUN_RANK_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_save_values {
-    WR_RUN_SAVE_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_restore_values {
-    WR_RUN_RESTORE_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_seed_values {
-    WR_RUN_SEED_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_point_values {
-    WR_RUN_POINT_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_search_values {
-    WR_RUN_SEARCH_VALUES(WR_VAL_MEMBER)
-};
-struct wr_run_values {
-    WR_RUN_VALUES(WR_VAL_MEMBER)
-};
-
-extern const struct wr_vals wr_run_epoch_vals, wr_run_rank_vals,
-    wr_run_save_vals, wr_run_restore_vals, wr_run_vals;
 extern const struct wr_cases_spec wr_run_spec;
 
 /* Of a record that was read. */

@@ -2,19 +2,35 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "result/schema.h"
 
+#include "base/mem.h"
+#include "result/bench.h"
 #include "result/cases.h"
+#include "result/head.h"
 #include "result/record.h"
 
+/* What all records begin with, and what those of several commands have. */
 static json_t *head_schema(const char *command)
 {
-    return json_pack("{s:s, s:{s:{s:s}, s:{s:i}, s:{s:s}, s:{s:s}, s:{s:s}, "
-                     "s:{s:s}}, s:[s, s, s, s, s, s]}",
-                     "type", "object", "properties", "schema", "const",
-                     WR_RECORD_SCHEMA, "version", "const", WR_RECORD_VERSION,
-                     "command", "const", command, "time", "type", "string",
-                     "weir", "type", "string", "host", "type", "object",
-                     "required", "schema", "version", "command", "time", "weir",
-                     "host");
+    static const struct {
+        const char *key;
+        const struct wr_vals *of;
+    } parts[] = {{"host", &wr_host_vals},
+                 {"dataset", &wr_dataset_vals},
+                 {"cores", &wr_cores_vals},
+                 {"monitor", &wr_monitor_vals}};
+    json_t *head = json_pack(
+        "{s:s, s:{s:{s:s}, s:{s:i}, s:{s:s}}, s:[s, s, s, s, s]}", "type",
+        "object", "properties", "schema", "const", WR_RECORD_SCHEMA, "version",
+        "const", WR_RECORD_VERSION, "command", "const", command, "required",
+        "schema", "version", "command", "time", "weir");
+    json_t *all = json_object_get(head, "properties");
+
+    json_object_set_new(all, "time", json_pack("{s:s}", "type", "string"));
+    json_object_set_new(all, "weir", json_pack("{s:s}", "type", "string"));
+    for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++)
+        json_object_set_new(all, parts[k].key,
+                            wr_vals_schema(parts[k].of, WR_FOR_RECORD));
+    return head;
 }
 
 /* Rows stand in a list of the record, or it is one itself. */
@@ -31,7 +47,7 @@ static json_t *record_schema(const struct wr_cases_spec *spec)
             json_pack("{s:s, s:O}", "type", "array", "items", row));
         json_array_append_new(needed, json_string(spec->rows));
     } else {
-        json_object_update(all, json_object_get(row, "properties"));
+        json_object_update_missing(all, json_object_get(row, "properties"));
         json_array_extend(needed, json_object_get(row, "required"));
     }
     json_decref(row);

@@ -240,6 +240,37 @@ void wr_vals_done(const struct wr_vals *t, void *of)
     }
 }
 
+static void drop_json(const struct wr_vals *t, void *of)
+{
+    for (const struct wr_val *v = t->rows; v->key; v++) {
+        struct wr_list *l = at(of, v);
+
+        if (v->kind == WR_VAL_JSON)
+            json_decref(*(json_t **)at(of, v));
+        if (v->kind == WR_VAL_GROUP)
+            drop_json(v->of, l);
+        for (size_t i = 0; v->kind == WR_VAL_LIST && i < l->count; i++)
+            drop_json(v->of, (char *)l->v + i * l->step);
+    }
+}
+
+json_t *wr_vals_give(const struct wr_vals *t, void *from, bool whole)
+{
+    json_t *j = whole ? wr_vals_json(t, from, WR_FOR_RECORD) : NULL;
+
+    drop_json(t, from);
+    wr_vals_done(t, from);
+    return j;
+}
+
+void *wr_list_new(const struct wr_vals *t, struct wr_list *l, size_t count)
+{
+    *l = (struct wr_list){calloc(count + 1, t->size), 0, t->size};
+    for (; l->v && l->count < count; l->count++)
+        wr_vals_clear(t, (char *)l->v + l->count * t->size);
+    return l->v;
+}
+
 /* --- of several ranks --- */
 
 static double gather_number(const struct wr_val *v, const struct wr_list *parts,

@@ -85,10 +85,18 @@ struct wr_vals {
 
 /* A list of values makes the struct and the rows of its table:
  *     #define POINT(V) V(REAL, x, MAX, .head = "x") V(COUNT, hits, SUM)
- *     struct point { POINT(WR_VAL_MEMBER) };
- *     #define THIS struct point
- *     const struct wr_vals point_vals = WR_VALS(POINT);
- * A group is a kind of its own: WR_TYPE_x is its struct, WR_KIND_x its table. */
+ *     WR_VALUES(point, POINT);
+ * in a header is struct wr_point_values and declares its table, and
+ *     #define THIS struct wr_point_values
+ *     const struct wr_vals wr_point_vals = WR_VALS(POINT);
+ * is that. GROUP(point) is a kind, too: such a struct inside; LIST(point): a
+ * struct wr_list of them. */
+#define WR_VALUES(name, list)                                                  \
+    struct wr_##name##_values {                                                \
+        list(WR_VAL_MEMBER)                                                    \
+    };                                                                         \
+    extern const struct wr_vals wr_##name##_vals
+
 #define WR_VAL_MEMBER(k, member, ...) WR_TYPE_##k member;
 #define WR_VAL_ROW(k, member, g, ...)                                          \
     {.key = #member,                                                           \
@@ -107,18 +115,22 @@ struct wr_vals {
         }                                                                      \
     }
 
-#define WR_TYPE_REAL  double
-#define WR_TYPE_COUNT double
-#define WR_TYPE_FLAG  bool
-#define WR_TYPE_MAYBE double
-#define WR_TYPE_TEXT  const char *
-#define WR_TYPE_JSON  json_t *
-#define WR_KIND_REAL  .kind = WR_VAL_REAL
-#define WR_KIND_COUNT .kind = WR_VAL_COUNT
-#define WR_KIND_FLAG  .kind = WR_VAL_FLAG
-#define WR_KIND_MAYBE .kind = WR_VAL_MAYBE
-#define WR_KIND_TEXT  .kind = WR_VAL_TEXT
-#define WR_KIND_JSON  .kind = WR_VAL_JSON
+#define WR_TYPE_REAL        double
+#define WR_TYPE_COUNT       double
+#define WR_TYPE_FLAG        bool
+#define WR_TYPE_MAYBE       double
+#define WR_TYPE_TEXT        const char *
+#define WR_TYPE_JSON        json_t *
+#define WR_TYPE_GROUP(name) struct wr_##name##_values
+#define WR_TYPE_LIST(name)  struct wr_list
+#define WR_KIND_REAL        .kind = WR_VAL_REAL
+#define WR_KIND_COUNT       .kind = WR_VAL_COUNT
+#define WR_KIND_FLAG        .kind = WR_VAL_FLAG
+#define WR_KIND_MAYBE       .kind = WR_VAL_MAYBE
+#define WR_KIND_TEXT        .kind = WR_VAL_TEXT
+#define WR_KIND_JSON        .kind = WR_VAL_JSON
+#define WR_KIND_GROUP(name) .kind = WR_VAL_GROUP, .of = &wr_##name##_vals
+#define WR_KIND_LIST(name)  .kind = WR_VAL_LIST, .of = &wr_##name##_vals
 
 /* Nothing is known. */
 void wr_vals_clear(const struct wr_vals *t, void *to);
@@ -132,6 +144,14 @@ enum wr_val_for {
 /* NULL: memory is short. What is no number becomes null. */
 json_t *wr_vals_json(const struct wr_vals *t, const void *from,
                      enum wr_val_for whom);
+
+/* For a record, of what was filled in to be written: its lists and its JSON are
+ * freed. NULL, too, if there was not memory for the whole of it. */
+json_t *wr_vals_give(const struct wr_vals *t, void *from, bool whole);
+
+/* Memory for `count` of them, of which nothing is known, in a list that was
+ * cleared; for wr_vals_give or wr_vals_done to free. NULL: memory is short. */
+void *wr_list_new(const struct wr_vals *t, struct wr_list *l, size_t count);
 
 /* From any JSON: what is missing or of another type is not known. Texts and JSON
  * are borrowed from `o`; lists are to be freed, and have behind the last one

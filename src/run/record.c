@@ -212,18 +212,12 @@ static void fill_seed(const struct wr_workload *w,
         .ranks = f->ranks};
 }
 
-/* --- lists: memory for `count` of them, to be freed by wr_vals_done --- */
-
-static void *new_list(struct wr_list *l, size_t count)
-{
-    l->v = calloc(count + 1, l->step);
-    l->count = l->v ? count : 0;
-    return l->v;
-}
+/* --- lists --- */
 
 static bool fill_epochs(const struct wr_run_result *res, struct wr_list *to)
 {
-    struct wr_run_epoch_values *v = new_list(to, res->epoch_count);
+    struct wr_run_epoch_values *v = wr_list_new(&wr_run_epoch_vals, to,
+                                                res->epoch_count);
 
     for (size_t k = 0; k < to->count; k++)
         v[k] = wr_run_epoch_of(res, k);
@@ -232,7 +226,8 @@ static bool fill_epochs(const struct wr_run_result *res, struct wr_list *to)
 
 static bool fill_ranks(const struct wr_run_result *res, struct wr_list *to)
 {
-    struct wr_run_rank_values *v = new_list(to, res->rank_count);
+    struct wr_run_rank_values *v = wr_list_new(&wr_run_rank_vals, to,
+                                               res->rank_count);
 
     for (uint32_t k = 0; k < to->count; k++)
         v[k] = rank_of(&res->ranks[k], k);
@@ -241,7 +236,8 @@ static bool fill_ranks(const struct wr_run_result *res, struct wr_list *to)
 
 static bool fill_saves(const struct wr_run_result *res, struct wr_list *to)
 {
-    struct wr_run_save_values *v = new_list(to, res->save_count);
+    struct wr_run_save_values *v = wr_list_new(&wr_run_save_vals, to,
+                                               res->save_count);
 
     for (size_t k = 0; k < to->count; k++) {
         const struct wr_run_save *s = &res->saves[k];
@@ -258,7 +254,8 @@ static bool fill_saves(const struct wr_run_result *res, struct wr_list *to)
 
 static bool fill_restores(const struct wr_run_result *res, struct wr_list *to)
 {
-    struct wr_run_restore_values *v = new_list(to, res->restore_count);
+    struct wr_run_restore_values *v = wr_list_new(&wr_run_restore_vals, to,
+                                                  res->restore_count);
 
     for (size_t k = 0; k < to->count; k++)
         v[k] = (struct wr_run_restore_values){
@@ -275,7 +272,8 @@ static bool fill_search(const struct wr_run_search *s, uint32_t ranks,
     static const char *const limits[] = {[WR_RUN_LIMIT_FOUND] = "storage",
                                          [WR_RUN_LIMIT_ASKED] = "asked",
                                          [WR_RUN_LIMIT_DATA] = "data"};
-    struct wr_run_point_values *v = new_list(&to->points, s ? s->count : 0);
+    struct wr_run_point_values *v = wr_list_new(&wr_run_point_vals, &to->points,
+                                                s ? s->count : 0);
 
     if (!s)
         return v;
@@ -347,20 +345,14 @@ static json_t *values_json(const struct wr_run_report *r,
                            const struct wr_run_figures *f)
 {
     struct wr_run_values v;
-    json_t *j = NULL;
     char hex[17];
+    bool whole;
 
     wr_vals_clear(&wr_run_vals, &v);
     fill_groups(r, f, &v);
     v.result.digest = digest_of(r, hex);
-    if (fill_lists(r, &v))
-        j = wr_vals_json(&wr_run_vals, &v, WR_FOR_RECORD);
-    wr_vals_done(&wr_run_vals, &v);
-    json_decref(v.reads.sizes);
-    json_decref(v.reads.latencies);
-    json_decref(v.series);
-    json_decref(v.bad);
-    return j;
+    whole = fill_lists(r, &v);
+    return wr_vals_give(&wr_run_vals, &v, whole);
 }
 
 static int put_all(json_t *record, const struct wr_run_report *r,

@@ -10,14 +10,6 @@
 
 #define AFTER 0.05 /* of all bytes, at least, come after the end of the run */
 
-static const struct {
-    const char *to, *key, *title, *name;
-} lines[] = {
-    {"hdd", "fast_written", "checkpoints to HDD", "written to HDD"},
-    {"burst", "fast_written", "burst buffer", "written to Optane"},
-    {"burst", "slow_written", "burst buffer", "flushed to HDD"},
-};
-
 static double number(const struct wr_study *st, const char *to, const char *key)
 {
     struct wr_cell_job job = wr_study_saving(st, to);
@@ -70,23 +62,25 @@ static void judge(const struct wr_study *st, const struct wr_figure *f,
              direct * 100);
 }
 
-static int draw(const struct wr_study *st, const struct wr_figure *f,
-                json_t *record)
+static json_t *lines(const struct wr_study *st)
 {
-    int bad = 0;
+    static const struct {
+        const char *to, *key, *title, *name;
+    } rows[] = {
+        {"hdd", "fast_written", "checkpoints to HDD", "written to HDD"},
+        {"burst", "fast_written", "burst buffer", "written to Optane"},
+        {"burst", "slow_written", "burst buffer", "flushed to HDD"},
+    };
+    json_t *charts = json_array();
 
-    (void)f;
-    for (size_t k = 0; k < WR_ARRAY_LEN(lines); k++) {
-        struct wr_cell_job job = wr_study_saving(st, lines[k].to);
+    for (size_t k = 0; k < WR_ARRAY_LEN(rows); k++) {
+        struct wr_cell_job job = wr_study_saving(st, rows[k].to);
 
-        bad |= wr_study_draw_line(
-            record, &(struct wr_study_line){.cell = wr_study_cell(st, &job),
-                                            .title = lines[k].title,
-                                            .name = lines[k].name,
-                                            .key = lines[k].key,
-                                            .band = true});
+        wr_study_add_line(charts, &(struct wr_study_line){
+                                      wr_study_cell(st, &job), rows[k].title,
+                                      rows[k].name, rows[k].key, true});
     }
-    return bad;
+    return charts;
 }
 
 const struct wr_figure wr_figure_fig10 = {
@@ -100,5 +94,5 @@ const struct wr_figure wr_figure_fig10 = {
     .x = "checkpoints",
     .add = add,
     .judge = judge,
-    .draw = draw,
+    .lines = lines,
 };

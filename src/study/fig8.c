@@ -81,26 +81,22 @@ static void judge(const struct wr_study *st, const struct wr_figure *f,
              "on SSD the gain is %.2fx, less clear than on HDD", ssd);
 }
 
-static int draw(const struct wr_study *st, const struct wr_figure *f,
-                json_t *record)
+static json_t *lines(const struct wr_study *st)
 {
-    int bad = 0;
+    json_t *charts = json_array();
 
-    (void)f;
     for (size_t k = 0; k < WR_ARRAY_LEN(devices); k++)
-        for (unsigned i = 0; i < 2; i++) {
-            unsigned prefetch = 1 - i;
+        for (unsigned prefetch = 2; prefetch--;) {
             struct wr_cell_job job = job_of(st, devices[k], prefetch);
 
-            bad |= wr_study_draw_line(
-                record,
-                &(struct wr_study_line){.cell = wr_study_cell(st, &job),
-                                        .title = devices[k],
-                                        .name = prefetch ? "with prefetch"
-                                                         : "without prefetch",
-                                        .key = "data_read"});
+            wr_study_add_line(charts, &(struct wr_study_line){
+                                          .cell = wr_study_cell(st, &job),
+                                          .title = devices[k],
+                                          .name = prefetch ? "with prefetch"
+                                                           : "without prefetch",
+                                          .key = "data_read"});
         }
-    return bad;
+    return charts;
 }
 
 const struct wr_figure wr_figure_fig8 = {
@@ -115,5 +111,5 @@ const struct wr_figure wr_figure_fig8 = {
     .x = "device",
     .add = add,
     .judge = judge,
-    .draw = draw,
+    .lines = lines,
 };

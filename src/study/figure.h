@@ -55,9 +55,9 @@ struct wr_figure {
     /* required: the rule. */
     void (*judge)(const struct wr_study *st, const struct wr_figure *f,
                   struct wr_judgement *ret);
-    /* optional: "lines" or "table" of its record; -1: out of memory. */
-    int (*draw)(const struct wr_study *st, const struct wr_figure *f,
-                json_t *record);
+    /* optional: charts over time, a list; a table. NULL: out of memory. */
+    json_t *(*lines)(const struct wr_study *st);
+    json_t *(*table)(const struct wr_study *st, const struct wr_figure *f);
 };
 
 /* The registry: figure k, NULL past the end. */
@@ -76,16 +76,16 @@ struct wr_cell_job wr_study_training(const struct wr_study *st,
 struct wr_cell_job wr_study_saving(const struct wr_study *st,
                                    const char *saves_to);
 
-/* Adds a line of bytes over time to the chart of this title in `record`: column
- * `key` of the trace of a cell's last run, in MB/s, up to the end of the run and
- * what came after it; -1: out of memory. */
+/* A line of bytes over time: column `key` of the trace of a cell's last run, in
+ * MB/s, up to the end of the run and what came after it. Lines of one title are
+ * in one chart. */
 struct wr_study_line {
     const struct wr_cell *cell;
     const char *title, *name;
     const char *key; /* "data_read", "fast_written", "slow_written" */
     bool band;       /* the run is shown as a band */
 };
-int wr_study_draw_line(json_t *record, const struct wr_study_line *line);
+void wr_study_add_line(json_t *charts, const struct wr_study_line *line);
 
 extern const struct wr_figure wr_figure_table1, wr_figure_fig4, wr_figure_fig5,
     wr_figure_fig6, wr_figure_fig7, wr_figure_fig8, wr_figure_fig9,

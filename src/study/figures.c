@@ -77,52 +77,44 @@ struct wr_cell_job wr_study_saving(const struct wr_study *st,
     return job;
 }
 
-/* The chart of this title in `record`, made when it is new. NULL: out of
- * memory. */
-static json_t *chart_of(json_t *record, const char *title)
+/* The chart of this title, made when it is new; NULL: out of memory. */
+static json_t *chart_of(json_t *charts, const char *title)
 {
-    json_t *lines = json_object_get(record, "lines"), *chart;
+    json_t *chart;
     size_t k;
 
-    if (!lines) {
-        lines = json_array();
-        if (json_object_set_new(record, "lines", lines) < 0)
-            return NULL;
-    }
-    json_array_foreach(lines, k, chart) if (!strcmp(wr_get_text(chart, "title"),
-                                                    title)) return chart;
+    json_array_foreach(
+        charts, k,
+        chart) if (!strcmp(wr_get_text(chart, "title"), title)) return chart;
     chart = json_pack("{s:s, s:s, s:s, s:[]}", "title", title, "x", "s", "y",
                       "MB/s", "series");
-    return json_array_append_new(lines, chart) < 0 ? NULL : chart;
+    return json_array_append_new(charts, chart) < 0 ? NULL : chart;
 }
 
 /* A chart has one band: the run that its last line belongs to. */
-static int set_band(json_t *chart, double end)
+static void set_band(json_t *chart, double end)
 {
-    return json_object_set_new(
+    json_object_set_new(
         chart, "bands",
         json_pack("[{s:f, s:f, s:s}]", "from", 0.0, "to", end, "name", "run"));
 }
 
-int wr_study_draw_line(json_t *record, const struct wr_study_line *line)
+void wr_study_add_line(json_t *charts, const struct wr_study_line *line)
 {
     double end = wr_cell_spread(line->cell, "end_s").median;
     const json_t *t, *v;
     json_t *chart;
     char key[40];
-    int bad;
 
     snprintf(key, sizeof(key), "%s_t", line->key);
     t = wr_cell_list(line->cell, key);
     v = wr_cell_list(line->cell, line->key);
     if (!t || !v)
-        return 0;
-    chart = chart_of(record, line->title);
-    if (!chart)
-        return -1;
-    bad = json_array_append_new(
+        return;
+    chart = chart_of(charts, line->title);
+    json_array_append_new(
         json_object_get(chart, "series"),
         json_pack("{s:s, s:O, s:O}", "name", line->name, "x", t, "y", v));
-    return line->band && end > 0 && isfinite(end) ? bad | set_band(chart, end)
-                                                  : bad;
+    if (line->band && end > 0 && isfinite(end))
+        set_band(chart, end);
 }

@@ -9,39 +9,36 @@
 
 #include "base/c_locale.h"
 #include "measure/parts.h"
+#include "result/study.h"
 #include "study/figure.h"
 #include "study/study.h"
 
 /* A number that a page can show: five digits are enough. */
-static json_t *number(double v)
+static double five_digits(double v)
 {
     char text[32];
     double shown;
 
-    if (!isfinite(v))
-        return json_null();
     wr_snprintf(text, sizeof(text), "%.5g", v);
     shown = wr_strtod(text, NULL);
-    return json_real(isfinite(shown) ? shown : v); /* the largest are cut */
+    return isfinite(shown) ? shown : v; /* the largest are cut */
 }
 
 static json_t *value_of(const struct wr_point *p)
 {
     struct wr_spread s = wr_point_spread(p);
-    json_t *v;
+    struct wr_study_measured_values v;
 
     if (!p || !s.count || isnan(s.median))
         return json_null();
-    if (p->role != WR_POINT_MEASURED)
-        return number(s.median);
-    v = json_pack("{s:o, s:o, s:o, s:i}", "median", number(s.median), "low",
-                  number(s.low), "high", number(s.high), "runs", (int)s.count);
-    if (v && *p->limit &&
-        json_object_set_new(v, "limit", json_string(p->limit)) < 0) {
-        json_decref(v);
-        return NULL;
-    }
-    return v;
+    v = (struct wr_study_measured_values){.median = five_digits(s.median),
+                                          .low = five_digits(s.low),
+                                          .high = five_digits(s.high),
+                                          .runs = (double)s.count,
+                                          .limit = p->limit};
+    if (p->role == WR_POINT_MEASURED)
+        return wr_vals_json(&wr_study_measured_vals, &v, WR_FOR_RECORD);
+    return isfinite(v.median) ? json_real(v.median) : json_null();
 }
 
 /* The points of a figure and part, each series and label once, in the order in
@@ -75,128 +72,138 @@ static bool is_in(const struct wr_point *p, const struct wr_point *part)
     return p->figure == part->figure && !strcmp(p->part, part->part);
 }
 
-static json_t *series_json(const struct wr_study *st, const struct wr_point *s)
+static json_t *values_json(const struct wr_study *st, const struct wr_point *s)
 {
-    static const char *const roles[] = {[WR_POINT_MEASURED] = "measured",
-                                        [WR_POINT_REFERENCE] = "reference",
-                                        [WR_POINT_CEILING] = "ceiling"};
     json_t *values = json_array();
-    int bad = 0;
 
     for (size_t k = 0; k < st->point_count; k++)
         if (is_in(&st->points[k], s) && is_first(st, k, /* by_series= */ false))
-            bad |= json_array_append_new(
+            json_array_append_new(
                 values, value_of(wr_study_point(
                             st, s->figure,
                             &(struct wr_point_at){s->part, s->series,
                                                   st->points[k].label})));
-    if (bad) {
-        json_decref(values);
-        return NULL;
-    }
-    return json_pack("{s:s, s:s, s:o}", "name", s->series, "role",
-                     roles[s->role], "values", values);
+    return values;
 }
 
-static json_t *part_json(const struct wr_study *st, const struct wr_point *part)
+static bool fill_part(const struct wr_study *st, const struct wr_point *part,
+                      struct wr_study_part_values *to)
 {
-    json_t *labels = json_array(), *series = json_array();
-    int bad = 0;
+    static const char *const roles[] = {[WR_POINT_MEASURED] = "measured",
+                                        [WR_POINT_REFERENCE] = "reference",
+                                        [WR_POINT_CEILING] = "ceiling"};
+    struct wr_study_series_values *v = wr_list_new(
+        &wr_study_series_vals, &to->series, st->point_count);
 
-    for (size_t k = 0; k < st->point_count; k++) {
+    to->title = part->part;
+    to->labels = json_array();
+    to->series.count = 0;
+    for (size_t k = 0; v && k < st->point_count; k++) {
         const struct wr_point *p = &st->points[k];
 
         if (!is_in(p, part))
             continue;
         if (is_first(st, k, /* by_series= */ false))
-            bad |= json_array_append_new(labels, json_string(p->label));
+            json_array_append_new(to->labels, json_string(p->label));
         if (is_first(st, k, /* by_series= */ true))
-            bad |= json_array_append_new(series, series_json(st, p));
+            v[to->series.count++] = (struct wr_study_series_values){
+                p->series, roles[p->role], values_json(st, p)};
     }
-    if (bad) {
-        json_decref(labels);
-        json_decref(series);
-        return NULL;
-    }
-    return json_pack("{s:s, s:o, s:o}", "title", part->part, "labels", labels,
-                     "series", series);
+    return v;
 }
 
-static int add_parts(const struct wr_study *st, const struct wr_figure *f,
-                     json_t *record)
+static bool fill_parts(const struct wr_study *st, const struct wr_figure *f,
+                       struct wr_list *to)
 {
-    json_t *parts = json_array();
-    int bad = json_object_set_new(record, "parts", parts);
+    struct wr_study_part_values *v = wr_list_new(&wr_study_part_vals, to,
+                                                 st->point_count);
+    bool whole = v;
 
-    for (size_t k = 0; k < st->point_count; k++)
+    to->count = 0;
+    for (size_t k = 0; whole && k < st->point_count; k++)
         if (st->points[k].figure == f && is_first_part(st, k))
-            bad |= json_array_append_new(parts, part_json(st, &st->points[k]));
-    return bad;
+            whole = fill_part(st, &st->points[k], &v[to->count++]);
+    return whole;
 }
 
-static json_t *figure_json(const struct wr_study *st, const struct wr_figure *f)
+/* The values of a figure; `j` has its verdict. */
+static bool fill_figure(const struct wr_study *st, const struct wr_figure *f,
+                        struct wr_judgement *j,
+                        struct wr_study_figure_values *to)
 {
-    struct wr_judgement j;
-    json_t *record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "id", f->id,
-                               "title", f->title, "question", f->question,
-                               "unit", f->unit, "x", f->x, "complete",
-                               (int)wr_study_is_whole(st, f));
-    int bad = record ? add_parts(st, f, record) : -1;
-
-    if (!bad && f->draw)
-        bad = f->draw(st, f, record);
-    wr_figure_judge(st, f, &j);
-    bad |= json_object_set_new(record, "verdict",
-                               json_string(wr_ruling_name(j.ruling)));
-    bad |= json_object_set_new(record, "calibration",
-                               json_boolean(f->calibration));
-    bad |= json_object_set_new(record, "conclusion",
-                               json_string(f->conclusion));
-    bad |= json_object_set_new(record, "why", json_string(j.why));
-    if (bad) {
-        json_decref(record);
-        return NULL;
+    wr_figure_judge(st, f, j);
+    to->id = f->id;
+    to->title = f->title;
+    to->question = f->question;
+    to->unit = f->unit;
+    to->x = f->x;
+    to->complete = wr_study_is_whole(st, f);
+    to->verdict = wr_ruling_name(j->ruling);
+    to->calibration = f->calibration;
+    to->conclusion = f->conclusion;
+    to->why = j->why;
+    if (f->lines)
+        to->lines = f->lines(st);
+    if (!json_array_size(to->lines)) { /* nothing was traced */
+        json_decref(to->lines);
+        to->lines = NULL;
     }
-    return record;
+    if (f->table)
+        to->table = f->table(st, f);
+    return fill_parts(st, f, &to->parts);
 }
 
-static json_t *data_json(const struct wr_study *st)
+static struct wr_study_data_values data_of(const struct wr_scale *s)
 {
-    const struct wr_scale *s = &st->scale;
+    return (struct wr_study_data_values){.images = (double)s->images,
+                                         .batch = s->batch,
+                                         .train_batch = s->train_batch,
+                                         .iterations = s->train_iterations,
+                                         .accelerator = s->accelerator,
+                                         .checkpoints = s->saves,
+                                         .save_every = s->save_every,
+                                         .width = s->width,
+                                         .scaled = s->note};
+}
 
-    return json_pack("{s:I, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:s}", "images",
-                     (json_int_t)s->images, "batch", (int)s->batch,
-                     "train_batch", (int)s->train_batch, "iterations",
-                     (int)s->train_iterations, "accelerator", s->accelerator,
-                     "checkpoints", (int)s->saves, "save_every",
-                     (int)s->save_every, "width", s->width, "scaled", s->note);
+static bool fill_figures(struct wr_study *st,
+                         struct wr_judgement j[WR_STUDY_FIGURES],
+                         struct wr_list *to)
+{
+    struct wr_study_figure_values *v = wr_list_new(&wr_study_figure_vals, to,
+                                                   WR_STUDY_FIGURES);
+    bool whole = v;
+
+    to->count = 0;
+    for (size_t k = 0; st->figures[k];
+         k++) /* before texts of points are lent */
+        if (st->figures[k]->finish)
+            st->figures[k]->finish(st, st->figures[k]);
+    for (size_t k = 0; whole && st->figures[k]; k++)
+        whole = fill_figure(st, st->figures[k], &j[k], &v[to->count++]);
+    return whole;
 }
 
 json_t *wr_study_record(struct wr_study *st)
 {
-    json_t *record = wr_record_new("study"), *figures = json_array();
-    int bad = 0;
+    struct wr_judgement j[WR_STUDY_FIGURES];
+    json_t *record = wr_record_new("study");
+    struct wr_study_values v;
+    bool whole;
 
-    bad |= json_object_set_new(record, "mode", json_string(st->scale.mode));
-    bad |= json_object_set_new(record, "host", wr_host_json(st->cfg.folder));
-    bad |= json_object_set_new(record, "seconds", number(st->seconds));
-    bad |= json_object_set_new(record, "repeat",
-                               json_integer((json_int_t)st->scale.rounds));
-    bad |= json_object_set_new(record, "warm_up_runs", json_integer(1));
-    bad |= json_object_set_new(record, "data", data_json(st));
-    bad |= json_object_set_new(record, "control",
-                               json_pack("{s:o, s:b}", "ratio",
-                                         number(st->control), "alone",
-                                         (int)st->alone));
-    bad |= json_object_set_new(record, "figures", figures);
-    for (size_t k = 0; !bad && st->figures[k]; k++) {
-        if (st->figures[k]->finish)
-            st->figures[k]->finish(st, st->figures[k]);
-        bad |= json_array_append_new(figures, figure_json(st, st->figures[k]));
-    }
-    if (bad || st->failed) {
-        json_decref(record);
-        return NULL;
-    }
-    return record;
+    wr_vals_clear(&wr_study_vals, &v);
+    v.mode = st->scale.mode;
+    v.host = wr_host_json(st->cfg.folder);
+    v.seconds = five_digits(st->seconds);
+    v.repeat = st->scale.rounds;
+    v.warm_up_runs = 1;
+    v.data = data_of(&st->scale);
+    v.control.ratio = five_digits(st->control);
+    v.control.alone = st->alone;
+    whole = fill_figures(st, j, &v.figures) && !st->failed;
+    if (!json_object_update_new(record,
+                                wr_vals_give(&wr_study_vals, &v, whole)))
+        return record;
+    json_decref(record);
+    return NULL;
 }

@@ -10,6 +10,7 @@
 #include "format/format.h"
 #include "measure/parts.h"
 #include "result/record.h"
+#include "result/train.h"
 
 const struct wr_choice wr_level_choices[] = {
     {"snapshot", WEIR_LEVEL_SNAPSHOT,
@@ -18,18 +19,6 @@ const struct wr_choice wr_level_choices[] = {
     {"slow", WEIR_LEVEL_SLOW, "on the slow tier"},
     {"verified", WEIR_LEVEL_VERIFIED, "and read back from there"},
     {NULL, 0, NULL}};
-
-static const char *limit_name(enum wr_train_limit limit)
-{
-    static const char *const names[] = {
-        [WR_TRAIN_LIMIT_NONE] = "unknown",
-        [WR_TRAIN_LIMIT_COMPUTE] = "compute",
-        [WR_TRAIN_LIMIT_INPUT] = "input",
-        [WR_TRAIN_LIMIT_SAVE] = "saving",
-    };
-
-    return names[limit];
-}
 
 /* Samples per second, without the time of validation; 0: there were none. */
 static double train_rate(const struct wr_train_result *res)
@@ -67,7 +56,7 @@ static void put_feed(json_t *to, const struct wr_train_plan *p)
     for (const struct wr_setting *s = wr_settings; s->name; s++)
         if (!p->is_setting || p->is_setting(s))
             wr_setting_json(to, s, &p->feed);
-    wr_put_real(to, "holdout", (double)p->feed.holdout);
+    json_object_set_new(to, "holdout", json_real((double)p->feed.holdout));
 }
 
 static json_t *settings_json(const struct wr_train_plan *p)
@@ -82,22 +71,24 @@ static json_t *settings_json(const struct wr_train_plan *p)
         json_object_set_new(to, "engine", json_string(p->engine->name));
         put_number(to, "compute_threads",
                    p->compute_threads ? p->compute_threads : wr_cpu_count());
-        wr_put_real(to, "learning_rate", p->learning_rate);
+        json_object_set_new(to, "learning_rate", json_real(p->learning_rate));
     }
     put_feed(to, p);
     put_ckpt(to, p);
     return to;
 }
 
-static json_t *network_json(const struct wr_train_plan *p,
-                            const struct wr_train_result *res)
+static struct wr_train_network_values
+network_of(const struct wr_train_plan *p, const struct wr_train_result *res)
 {
-    return json_pack(
-        "{s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "name", "alexnet", "width",
-        p->width, "parameters", (json_int_t)res->parameters, "classes",
-        (json_int_t)res->classes, "cols", (json_int_t)p->feed.picture.width,
-        "rows", (json_int_t)p->feed.picture.height, "state_bytes",
-        (json_int_t)res->state_bytes);
+    return (struct wr_train_network_values){
+        .name = "alexnet",
+        .width = p->width,
+        .parameters = (double)res->parameters,
+        .classes = res->classes,
+        .cols = p->feed.picture.width,
+        .rows = p->feed.picture.height,
+        .state_bytes = (double)res->state_bytes};
 }
 
 /* --- what came out --- */
@@ -107,49 +98,46 @@ static double accuracy_of(const struct wr_train_validation *v)
     return v->samples ? (double)v->right / (double)v->samples : NAN;
 }
 
-static json_t *validation_json(const struct wr_train_validation *v)
+static bool fill_validations(const struct wr_train_result *res,
+                             struct wr_list *to)
 {
-    json_t *j = json_object();
+    struct wr_train_validation_values *v = wr_list_new(
+        &wr_train_validation_vals, to, res->validation_kept);
 
-    put_number(j, "iteration", v->step);
-    wr_put_real(j, "t_s", v->at_s);
-    wr_put_real(j, "seconds", v->seconds);
-    put_number(j, "samples", v->samples);
-    put_number(j, "right", v->right);
-    wr_put_real(j, "accuracy", accuracy_of(v));
-    wr_put_real(j, "loss", v->loss);
-    return j;
-}
+    for (size_t i = 0; i < to->count; i++) {
+        const struct wr_train_validation *x = &res->validations[i];
 
-static json_t *validations_json(const struct wr_train_result *res)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < res->validation_kept; i++)
-        json_array_append_new(list, validation_json(&res->validations[i]));
-    return list;
-}
-
-static json_t *saves_json(const struct wr_train_result *res)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < res->save_kept; i++) {
-        const struct wr_train_save *s = &res->saves[i];
-        json_t *j = json_object();
-
-        put_number(j, "step", s->step);
-        put_number(j, "bytes", s->bytes);
-        wr_put_real(j, "t_s", s->at_s);
-        wr_put_real(j, "stall_s", s->stall_s);
-        wr_put_real(j, "blocked_s", s->blocked_s);
-        wr_put_real(j, "fast_s", s->fast_s);
-        wr_put_real(j, "slow_s", s->slow_s);
-        wr_put_real(j, "verified_s", s->verified_s);
-        wr_put_real(j, "drain_s", s->drain_s);
-        json_array_append_new(list, j);
+        v[i] = (struct wr_train_validation_values){
+            .iteration = (double)x->step,
+            .t_s = x->at_s,
+            .seconds = x->seconds,
+            .samples = (double)x->samples,
+            .right = (double)x->right,
+            .accuracy = accuracy_of(x),
+            .loss = x->loss};
     }
-    return list;
+    return v;
+}
+
+static bool fill_saves(const struct wr_train_result *res, struct wr_list *to)
+{
+    struct wr_train_save_values *v = wr_list_new(&wr_train_save_vals, to,
+                                                 res->save_kept);
+
+    for (size_t i = 0; i < to->count; i++) {
+        const struct wr_train_save *s = &res->saves[i];
+
+        v[i] = (struct wr_train_save_values){.step = (double)s->step,
+                                             .bytes = (double)s->bytes,
+                                             .t_s = s->at_s,
+                                             .stall_s = s->stall_s,
+                                             .blocked_s = s->blocked_s,
+                                             .fast_s = s->fast_s,
+                                             .slow_s = s->slow_s,
+                                             .verified_s = s->verified_s,
+                                             .drain_s = s->drain_s};
+    }
+    return v;
 }
 
 static json_t *series_json(const struct wr_series *s)
@@ -162,63 +150,115 @@ static json_t *series_json(const struct wr_series *s)
                      wr_series_json(s, WR_TRAIN_SAVE_MS, 3));
 }
 
-static void put_times(json_t *to, const struct wr_train_result *res)
+/* Without what only a validation knows; `hex` is for the digest. */
+static struct wr_train_result_values
+result_of(const struct wr_train_result *res, char hex[24])
 {
-    wr_put_real(to, "seconds", res->seconds);
-    wr_put_real(to, "wait_s", res->wait_s);
-    wr_put_real(to, "first_wait_s", res->first_wait_s);
-    wr_put_real(to, "step_s", res->step_s);
-    wr_put_real(to, "save_s", res->save_s);
-    wr_put_real(to, "save_max_s", res->save_max_s);
-    wr_put_real(to, "validate_s", res->validate_s);
-    wr_put_real(to, "flush_s", res->flush_s);
+    snprintf(hex, 24, "%016" PRIx64, res->digest);
+    return (struct wr_train_result_values){
+        .resumed_at = (double)res->from,
+        .iterations = (double)res->done,
+        .iterations_per_epoch = (double)res->per_epoch,
+        .samples = (double)res->samples,
+        .samples_per_s = train_rate(res),
+        .seconds = res->seconds,
+        .wait_s = res->wait_s,
+        .first_wait_s = res->first_wait_s,
+        .step_s = res->step_s,
+        .save_s = res->save_s,
+        .save_max_s = res->save_max_s,
+        .validate_s = res->validate_s,
+        .flush_s = res->flush_s,
+        .loss_first = res->loss_first,
+        .loss_last = res->loss_last,
+        .accuracy = NAN,
+        .chance = NAN,
+        .most_common = NAN,
+        .held_out_loss = NAN,
+        .held_out = NAN,
+        .saves = (double)res->save_count,
+        .saved_step = res->has_saved ? (double)res->saved : NAN,
+        .weights_digest = res->has_digest ? hex : "",
+        .limit = wr_train_limits[res->limit]};
 }
 
-static json_t *result_json(const struct wr_train_result *res)
+static void fill_validated(const struct wr_train_result *res,
+                           struct wr_train_result_values *to)
 {
-    json_t *j = json_object();
-    char hex[24];
+    const struct wr_train_validation *last = &res->last;
 
-    put_number(j, "resumed_at", res->from);
-    put_number(j, "iterations", res->done);
-    put_number(j, "iterations_per_epoch", res->per_epoch);
-    put_number(j, "samples", res->samples);
-    wr_put_real(j, "samples_per_s", train_rate(res));
-    put_times(j, res);
-    wr_put_real(j, "loss_first", res->loss_first);
-    wr_put_real(j, "loss_last", res->loss_last);
-    if (res->last.samples) {
-        wr_put_real(j, "accuracy", accuracy_of(&res->last));
-        wr_put_real(j, "chance", 1.0 / res->classes);
-        wr_put_real(j, "most_common",
-                    (double)res->last.most / (double)res->last.samples);
-        wr_put_real(j, "held_out_loss", res->last.loss);
-        put_number(j, "held_out", res->last.samples);
-    }
-    put_number(j, "saves", res->save_count);
-    if (res->has_saved)
-        put_number(j, "saved_step", res->saved);
-    if (res->has_digest) {
-        snprintf(hex, sizeof(hex), "%016" PRIx64, res->digest);
-        json_object_set_new(j, "weights_digest", json_string(hex));
-    }
-    json_object_set_new(j, "limit", json_string(limit_name(res->limit)));
-    return j;
+    if (!last->samples)
+        return;
+    to->accuracy = accuracy_of(last);
+    to->chance = 1.0 / res->classes;
+    to->most_common = (double)last->most / (double)last->samples;
+    to->held_out_loss = last->loss;
+    to->held_out = (double)last->samples;
 }
 
-static json_t *input_json(const struct wr_train_result *res)
+static struct wr_train_input_values input_of(const struct wr_train_result *res)
 {
     const weir_stats *s = &res->stats;
-    json_t *j = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:f}", "io", s->io ? s->io : "",
-        "bytes", (json_int_t)s->bytes_read, "requests", (json_int_t)s->requests,
-        "threads", (json_int_t)s->workers, "prefetch", (json_int_t)s->prefetch,
-        "verdict", wr_verdict_name(weir_stats_verdict(s)), "times",
-        wr_input_json(s), "first_batch_ms", (double)s->first_batch_ns / 1e6);
 
-    if (j && *res->tuning)
-        json_object_set_new(j, "tuning", wr_text_json(res->tuning));
-    return j;
+    return (struct wr_train_input_values){
+        .io = s->io,
+        .bytes = (double)s->bytes_read,
+        .requests = (double)s->requests,
+        .threads = s->workers,
+        .prefetch = s->prefetch,
+        .verdict = wr_verdict_name(weir_stats_verdict(s)),
+        .times = wr_input_values(s),
+        .first_batch_ms = (double)s->first_batch_ns / 1e6,
+        .tuning = res->tuning};
+}
+
+static struct wr_train_rate_values rate_of(const struct wr_train_compared *c,
+                                           enum wr_train_way way)
+{
+    const struct wr_train_spread *s = &c->rate[way];
+
+    return (struct wr_train_rate_values){.images_per_s = s->median,
+                                         .min = s->min,
+                                         .max = s->max,
+                                         .runs = c->rounds};
+}
+
+static json_t *compare_json(const struct wr_train_compared *c)
+{
+    const struct wr_train_compare_values v = {
+        .rounds = c->rounds,
+        .warm_up_runs = 1,
+        .iterations = (double)c->iterations,
+        .cost = {c->cost.median, c->cost.min, c->cost.max},
+        .input = rate_of(c, WR_TRAIN_WAY_INPUT),
+        .synthetic = rate_of(c, WR_TRAIN_WAY_SYNTHETIC),
+        .full = rate_of(c, WR_TRAIN_WAY_FULL)};
+
+    return wr_vals_json(&wr_train_compare_vals, &v, WR_FOR_RECORD);
+}
+
+static json_t *values_json(const struct wr_train_plan *plan,
+                           const struct wr_train_result *res,
+                           const struct wr_monitor *m)
+{
+    struct wr_train_values v;
+    char hex[24];
+    bool whole;
+
+    wr_vals_clear(&wr_train_vals, &v);
+    v.accelerator = wr_accelerator_values(&plan->accelerator, plan->feed.batch);
+    v.network = network_of(plan, res);
+    v.settings = settings_json(plan);
+    v.result = result_of(res, hex);
+    fill_validated(res, &v.result);
+    if (!plan->synthetic)
+        v.input = input_of(res);
+    v.series = series_json(&res->series);
+    whole = fill_validations(res, &v.validations) && fill_saves(res, &v.saves);
+    v.bad_count = (double)res->bad_count;
+    v.bad = wr_bad_json(res->bad, res->bad_kept);
+    v.start_s = wr_monitor_at(m, res->start_ns);
+    return wr_vals_give(&wr_train_vals, &v, whole);
 }
 
 /* Sets keys of `record`; nonzero when memory is short. */
@@ -234,52 +274,23 @@ static int put_all(json_t *record, const struct wr_train_plan *plan,
         bad |= json_object_set_new(record, "dataset",
                                    wr_dataset_json(plan->ds));
     }
-    bad |= json_object_set_new(
-        record, "accelerator",
-        wr_accelerator_json(&plan->accelerator, plan->feed.batch));
-    bad |= json_object_set_new(record, "network", network_json(plan, res));
-    bad |= json_object_set_new(record, "settings", settings_json(plan));
-    bad |= json_object_set_new(record, "result", result_json(res));
-    if (!plan->synthetic)
-        bad |= json_object_set_new(record, "input", input_json(res));
-    bad |= json_object_set_new(record, "series", series_json(&res->series));
-    bad |= json_object_set_new(record, "validations", validations_json(res));
-    bad |= json_object_set_new(record, "saves", saves_json(res));
-    put_number(record, "bad_count", res->bad_count);
-    bad |= json_object_set_new(record, "bad",
-                               wr_bad_json(res->bad, res->bad_kept));
-    wr_put_real(record, "start_s", wr_monitor_at(m, res->start_ns));
+    bad |= json_object_update_new(record, values_json(plan, res, m));
     bad |= wr_monitor_record(m, record);
     return bad;
 }
 
-static json_t *rate_json(const struct wr_train_spread *s, unsigned runs)
-{
-    return json_pack("{s:f, s:f, s:f, s:i}", "images_per_s", s->median, "min",
-                     s->min, "max", s->max, "runs", (int)runs);
-}
-
-json_t *wr_train_compared_json(const struct wr_train_compared *c)
-{
-    return json_pack(
-        "{s:i, s:i, s:I, s:{s:f, s:f, s:f}, s:o, s:o, s:o}", "rounds",
-        (int)c->rounds, "warm_up_runs", 1, "iterations",
-        (json_int_t)c->iterations, "cost", "median", c->cost.median, "min",
-        c->cost.min, "max", c->cost.max, "input",
-        rate_json(&c->rate[WR_TRAIN_WAY_INPUT], c->rounds), "synthetic",
-        rate_json(&c->rate[WR_TRAIN_WAY_SYNTHETIC], c->rounds), "full",
-        rate_json(&c->rate[WR_TRAIN_WAY_FULL], c->rounds));
-}
-
 json_t *wr_train_record(const struct wr_train_plan *plan,
                         const struct wr_train_result *res,
+                        const struct wr_train_compared *compared,
                         const struct wr_monitor *m)
 {
     json_t *record = wr_record_new("train");
 
-    if (record && put_all(record, plan, res, m)) {
+    if (put_all(record, plan, res, m) ||
+        (compared->rounds &&
+         json_object_set_new(record, "compare", compare_json(compared)))) {
         json_decref(record);
-        record = NULL;
+        return NULL;
     }
     return record;
 }

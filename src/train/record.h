@@ -11,12 +11,11 @@
 
 extern const struct wr_choice wr_level_choices[]; /* of weir_level */
 
-/* The run record (docs/formats/record.md); NULL when memory is short. */
+/* The run record (docs/formats/record.md), with a comparison if there was one
+ * (of more than 0 rounds); NULL when memory is short. */
 json_t *wr_train_record(const struct wr_train_plan *plan,
                         const struct wr_train_result *res,
+                        const struct wr_train_compared *compared,
                         const struct wr_monitor *m);
-
-/* What a record has as `compare`. */
-json_t *wr_train_compared_json(const struct wr_train_compared *c);
 
 #endif

@@ -382,7 +382,8 @@ static bool is_within(const struct wr_vals *t, const struct wr_vals *of)
 static size_t count_parts(const struct wr_vals *t)
 {
     for (size_t i = 0; wr_cases_specs[i]; i++)
-        if (is_within(t, wr_cases_specs[i]->of_run))
+        if (wr_cases_specs[i]->of_run &&
+            is_within(t, wr_cases_specs[i]->of_run))
             return WR_ARRAY_LEN(of_value);
     return WR_ARRAY_LEN(of_value) - 1;
 }

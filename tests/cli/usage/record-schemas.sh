@@ -14,7 +14,7 @@ try() {
 }
 
 for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt probe \
-    run run-search run-slow; do
+    replay run run-search run-slow plan-explain; do
     # shellcheck disable=SC2086 # a list of words
     python3 "$make" $kind | try "$(echo "$kind" | sed 's/[ -].*//')" "$kind"
 done
@@ -31,6 +31,18 @@ weir run kit.yaml data --monitor 0 --search accelerators --search-max 2 --json |
     try run 'of a search'
 mkdir probed
 weir probe probed --quick --seconds 0.02 --quiet --json | try probe 'of storage'
+weir gen caltech101 pictures --samples 12 --classes 2 --quiet >out
+for how in '-i 2 --ckpt saved' '--epochs 1 --holdout 0.5' '-i 2 --compare -r 2 --monitor 0' \
+    '-i 2 --accelerator ms=1 --synthetic'; do
+    # shellcheck disable=SC2086 # a list of words
+    weir train pictures --engine reference --size 67 --width 0.0625 -b 4 --quiet --json \
+        $how | try train "of training $how"
+done
+weir plan --model resnet50 --accelerator V100-fp16 -g 8 --storage nvme --cores 64 \
+    --save burst --save-every 50 --fast-device nvme --mtbf 5000 --try-nodes 1,2 --life 2 --steps 200 --json |
+    try plan 'of a plan'
+weir study studied --images 4 -r 2 --only fig5 -t 1 --quiet >out
+try study 'of a study' <studied/study.json
 python3 - <<'END'
 import json
 names = set(json.load(open('schemas'))['$defs'])

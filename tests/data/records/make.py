@@ -122,7 +122,7 @@ def bench(args, rng):
     record['dataset'] = {
         'url': 'photos', 'format': 'images', 'samples': 6400,
         'bytes': 6400 * 112000, 'files': 6400, 'classes': 10,
-        'index_problems': 0,
+        'index_problems': 0, 'ignored_files': 0,
         'sizes': [{'from': 65536, 'to': 131072, 'count': 4000, 'bytes': 4e8},
                   {'from': 131072, 'to': 262144, 'count': 2400,
                    'bytes': 3e8}]}

@@ -11,6 +11,7 @@
 #include "result/bench.h"
 #include "result/cases.h"
 #include "result/run.h"
+#include "result/train.h"
 
 static void open_record(struct wr_view_record *r, const char *text)
 {
@@ -107,11 +108,36 @@ static void test_run(void **state)
     close_record(&r);
 }
 
+/* A record that is one row without runs; lists of it are freed with it. */
+static void test_single(void **state)
+{
+    const struct wr_train_values *v;
+    const struct wr_train_save_values *save;
+    struct wr_view_record r;
+    struct wr_cases c;
+
+    (void)state;
+    open_record(&r, "{\"command\": \"train\", \"settings\": {\"batch\": 4}, "
+                    "\"result\": {\"iterations\": 7}, "
+                    "\"saves\": [{\"step\": 3}, 5]}");
+    wr_cases_init(&c, &r, 1, &wr_train_spec);
+    assert_int_equal(c.count, 1);
+    assert_int_equal(c.v[0].list.count, 0);
+    v = wr_train_values_of(&r);
+    assert_true(v == c.v[0].values && v->result.iterations == 7);
+    assert_true(isnan(v->result.loss_last) && isnan(v->compare.cost.median));
+    assert_int_equal(v->saves.count, 2);
+    save = wr_list_at(&v->saves, 1);
+    assert_true(isnan(save->step));
+    wr_cases_done(&c);
+    close_record(&r);
+}
+
 /* Of other commands, and of what is no record, nothing is read. */
 static void test_others(void **state)
 {
     static const char *const texts[] = {
-        "{}", "{\"command\": \"plan\"}", "{\"command\": \"bench\"}",
+        "{}", "{\"command\": \"trace\"}", "{\"command\": \"bench\"}",
         "{\"command\": \"bench\", \"cases\": {}}", "[]"};
     struct wr_view_record r;
 
@@ -127,7 +153,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bench), cmocka_unit_test(test_unread),
-        cmocka_unit_test(test_run), cmocka_unit_test(test_others)};
+        cmocka_unit_test(test_run), cmocka_unit_test(test_single),
+        cmocka_unit_test(test_others)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,48 +27,37 @@
     V(FLAG, busy, FIRST)                                                       \
     V(TEXT, verdict, MOST, .words = words)                                     \
     V(TEXT, error, ANY, .flags = WR_VAL_SPARE)                                 \
-    V(PART, part, FIRST)                                                       \
-    V(PART, spare, FIRST, .flags = WR_VAL_SPARE)                               \
-    V(PART, none, FIRST, .flags = WR_VAL_NULL)                                 \
+    V(GROUP(part), part, FIRST)                                                \
+    V(GROUP(part), spare, FIRST, .flags = WR_VAL_SPARE)                        \
+    V(GROUP(part), none, FIRST, .flags = WR_VAL_NULL)                          \
     V(TEXT, title, FIRST, .flags = WR_VAL_NULL)                                \
     V(MAYBE, meets, FIRST)                                                     \
     V(JSON, open, FIRST)
 #define ALL(V)                                                                 \
-    V(THINGS, things, FIRST)                                                   \
-    V(THINGS, ranks, FIRST, .flags = WR_VAL_SPARE | WR_VAL_EACH)
+    V(LIST(thing), things, FIRST)                                              \
+    V(LIST(thing), ranks, FIRST, .flags = WR_VAL_SPARE | WR_VAL_EACH)
 
-#define WR_TYPE_PART   struct part
-#define WR_TYPE_THINGS struct wr_list
-#define WR_KIND_PART   .kind = WR_VAL_GROUP, .of = &part_vals
-#define WR_KIND_THINGS .kind = WR_VAL_LIST, .of = &thing_vals
-
-struct part {
-    PART(WR_VAL_MEMBER)
-};
-struct thing {
-    THING(WR_VAL_MEMBER)
-};
-struct all {
-    ALL(WR_VAL_MEMBER)
-};
+WR_VALUES(part, PART);
+WR_VALUES(thing, THING);
+WR_VALUES(all, ALL);
 
 static double rate(const void *all)
 {
-    const struct thing *t = all;
+    const struct wr_thing_values *t = all;
 
     return t->samples / t->seconds;
 }
 
 static const char *const words[] = {"good", "bad", NULL};
 
-#define THIS struct part
-static const struct wr_vals part_vals = WR_VALS(PART);
+#define THIS struct wr_part_values
+const struct wr_vals wr_part_vals = WR_VALS(PART);
 #undef THIS
-#define THIS struct thing
-static const struct wr_vals thing_vals = WR_VALS(THING);
+#define THIS struct wr_thing_values
+const struct wr_vals wr_thing_vals = WR_VALS(THING);
 #undef THIS
-#define THIS struct all
-static const struct wr_vals all_vals = WR_VALS(ALL);
+#define THIS struct wr_all_values
+const struct wr_vals wr_all_vals = WR_VALS(ALL);
 
 static const char *const nothing =
     "{\"seconds\": null, \"samples\": null, \"rate\": null, \"limit\": 0.0, "
@@ -85,11 +74,11 @@ static void expect(json_t *j, const char *text)
     json_decref(j);
 }
 
-static struct thing made(double seconds, double samples)
+static struct wr_thing_values made(double seconds, double samples)
 {
-    struct thing t;
+    struct wr_thing_values t;
 
-    wr_vals_clear(&thing_vals, &t);
+    wr_vals_clear(&wr_thing_vals, &t);
     t.seconds = seconds;
     t.samples = samples;
     return t;
@@ -99,23 +88,23 @@ static struct thing made(double seconds, double samples)
  * them must not cost the record. */
 static void test_unknown(void **state)
 {
-    struct thing t = made(NAN, NAN);
+    struct wr_thing_values t = made(NAN, NAN);
     json_t *j = json_loads(nothing, 0, NULL);
 
     (void)state;
     assert_true(isnan(t.part.wait_s) && isnan(t.last) && !t.busy);
     assert_string_equal(t.verdict, "");
     assert_null(t.open);
-    expect(wr_vals_json(&thing_vals, &t, WR_FOR_RECORD), nothing);
+    expect(wr_vals_json(&wr_thing_vals, &t, WR_FOR_RECORD), nothing);
     memset(&t, 0, sizeof(t));
-    assert_true(wr_vals_read(&thing_vals, j, &t));
+    assert_true(wr_vals_read(&wr_thing_vals, j, &t));
     assert_true(isnan(t.seconds) && isnan(t.limit) && isnan(t.share));
     assert_true(isnan(t.spare.hits));
     t.rate = INFINITY;
     t.samples = -INFINITY;
     t.limit = INFINITY;
     t.last = INFINITY;
-    expect(wr_vals_json(&thing_vals, &t, WR_FOR_RECORD), nothing);
+    expect(wr_vals_json(&wr_thing_vals, &t, WR_FOR_RECORD), nothing);
     json_decref(j);
 }
 
@@ -131,18 +120,47 @@ static void test_round_trip(void **state)
         "\"open\": [1, {}]}], "
         "\"ranks\": [{\"rank\": 0, \"seconds\": 2.0}]}";
     json_t *j = json_loads(text, 0, NULL);
-    struct all all;
-    const struct thing *behind;
+    struct wr_all_values all;
+    const struct wr_thing_values *behind;
 
     (void)state;
-    assert_true(wr_vals_read(&all_vals, j, &all));
+    assert_true(wr_vals_read(&wr_all_vals, j, &all));
     assert_int_equal(all.things.count, 1);
     behind = wr_list_at(&all.things, 1);
     assert_true(isnan(behind->seconds));
     assert_string_equal(behind->error, "");
-    expect(wr_vals_json(&all_vals, &all, WR_FOR_RECORD), text);
-    wr_vals_done(&all_vals, &all);
+    expect(wr_vals_json(&wr_all_vals, &all, WR_FOR_RECORD), text);
+    wr_vals_done(&wr_all_vals, &all);
     json_decref(j);
+}
+
+/* What was filled in to be written is freed with its lists and JSON, whether or
+ * not there was memory for the whole of it. */
+static void test_give(void **state)
+{
+    struct wr_thing_values *v;
+    struct wr_all_values all;
+    json_t *open = json_integer(5);
+
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        wr_vals_clear(&wr_all_vals, &all);
+        v = wr_list_new(&wr_thing_vals, &all.things, 2);
+        assert_true(isnan(v[1].seconds) && all.things.count == 2);
+        all.things.count = 1;
+        v[0].open = json_incref(open);
+        if (whole)
+            expect(wr_vals_give(&wr_all_vals, &all, true),
+                   "{\"things\": [{\"seconds\": null, \"samples\": null, "
+                   "\"rate\": null, \"limit\": 0.0, \"share\": -1.0, "
+                   "\"busy\": false, \"verdict\": \"\", \"part\": "
+                   "{\"wait_s\": null, \"hits\": null}, \"none\": null, "
+                   "\"title\": null, \"meets\": null, \"open\": 5}]}");
+        else
+            assert_null(wr_vals_give(&wr_all_vals, &all, false));
+        assert_int_equal(open->refcount, 1);
+    }
+    json_decref(open);
 }
 
 /* Values of another type are not known. */
@@ -152,27 +170,27 @@ static void test_wrong_types(void **state)
         "{\"things\": [5, {\"seconds\": \"1\", \"busy\": 1, \"verdict\": 7, "
         "\"part\": [], \"samples\": true}], \"ranks\": {\"count\": 3}}",
         0, NULL);
-    struct all all;
+    struct wr_all_values all;
 
     (void)state;
-    assert_true(wr_vals_read(&all_vals, j, &all));
+    assert_true(wr_vals_read(&wr_all_vals, j, &all));
     assert_int_equal(all.things.count, 2);
     assert_int_equal(all.ranks.count, 0);
     assert_non_null(all.ranks.v);
     for (size_t i = 0; i < 2; i++)
-        expect(wr_vals_json(&thing_vals, wr_list_at(&all.things, i),
+        expect(wr_vals_json(&wr_thing_vals, wr_list_at(&all.things, i),
                             WR_FOR_RECORD),
                nothing);
-    wr_vals_done(&all_vals, &all);
+    wr_vals_done(&wr_all_vals, &all);
     json_decref(j);
-    assert_true(wr_vals_read(&all_vals, NULL, &all));
-    wr_vals_done(&all_vals, &all);
+    assert_true(wr_vals_read(&wr_all_vals, NULL, &all));
+    wr_vals_done(&wr_all_vals, &all);
 }
 
 /* Ranks lose nothing of what they send each other. */
 static void test_ranks(void **state)
 {
-    struct thing in = made(1.0 / 3, 1e300), out;
+    struct wr_thing_values in = made(1.0 / 3, 1e300), out;
     char *text;
     json_t *j;
 
@@ -180,11 +198,11 @@ static void test_ranks(void **state)
     in.rank = 3;
     in.limit = 0; /* is a number there */
     in.verdict = "bad";
-    j = wr_vals_json(&thing_vals, &in, WR_FOR_RANKS);
+    j = wr_vals_json(&wr_thing_vals, &in, WR_FOR_RANKS);
     text = json_dumps(j, JSON_COMPACT);
     json_decref(j);
     j = json_loads(text, 0, NULL);
-    assert_true(wr_vals_read(&thing_vals, j, &out));
+    assert_true(wr_vals_read(&wr_thing_vals, j, &out));
     assert_true(out.rank == 3 && out.seconds == in.seconds);
     assert_true(out.samples == 1e300 && isnan(out.share));
     assert_string_equal(out.verdict, "bad");
@@ -194,7 +212,8 @@ static void test_ranks(void **state)
 
 static void test_gather(void **state)
 {
-    struct thing v[3] = {made(2, 10), made(4, 20), made(3, 30)}, all = v[0];
+    struct wr_thing_values v[3] = {made(2, 10), made(4, 20), made(3, 30)},
+                           all = v[0];
     const struct wr_list parts = {v, 3, sizeof(*v)};
 
     (void)state;
@@ -204,32 +223,33 @@ static void test_gather(void **state)
         v[k].verdict = k == 1 ? "bad" : "good";
     }
     v[2].error = "third";
-    wr_vals_gather(&thing_vals, &all, &parts, 1);
+    wr_vals_gather(&wr_thing_vals, &all, &parts, 1);
     assert_true(all.seconds == 4 && all.samples == 60 && all.rate == 15);
     assert_true(all.limit == 1 && all.part.wait_s == 1.5);
     assert_true(isnan(all.part.hits) && isnan(all.last));
     assert_string_equal(all.verdict, "good");
     assert_string_equal(all.error, "third");
     v[2].verdict = "other"; /* one of each: the slowest has the last word */
-    wr_vals_gather(&thing_vals, &all, &parts, 1);
+    wr_vals_gather(&wr_thing_vals, &all, &parts, 1);
     assert_string_equal(all.verdict, "bad");
 }
 
 static void test_median(void **state)
 {
-    struct thing v[4] = {made(2, 9), made(4, NAN), made(3, 1), made(9, NAN)};
+    struct wr_thing_values v[4] = {made(2, 9), made(4, NAN), made(3, 1),
+                                   made(9, NAN)};
     struct wr_list parts = {v, 4, sizeof(*v)};
-    struct thing m;
+    struct wr_thing_values m;
 
     (void)state;
     v[1].part.hits = 7;
     v[0].verdict = "good";
-    wr_vals_median(&thing_vals, &m, &parts);
+    wr_vals_median(&wr_thing_vals, &m, &parts);
     assert_true(m.seconds == 3.5 && m.samples == 5 && m.part.hits == 7);
     assert_true(isnan(m.rate));
     assert_string_equal(m.verdict, "");
     parts.count = 0;
-    wr_vals_median(&thing_vals, &m, &parts);
+    wr_vals_median(&wr_thing_vals, &m, &parts);
     assert_true(isnan(m.seconds));
 }
 
@@ -239,22 +259,26 @@ static void test_rows(void **state)
 
     (void)state;
     assert_string_equal(
-        wr_vals_at(&thing_vals, offsetof(struct thing, samples))->key,
+        wr_vals_at(&wr_thing_vals, offsetof(struct wr_thing_values, samples))
+            ->key,
         "samples");
     assert_string_equal(
-        wr_vals_at(&thing_vals, offsetof(struct thing, spare.hits))->key,
+        wr_vals_at(&wr_thing_vals, offsetof(struct wr_thing_values, spare.hits))
+            ->key,
         "hits");
-    assert_null(wr_vals_at(&thing_vals, sizeof(struct thing)));
-    assert_string_equal(wr_vals_compared(&thing_vals, 1, &at)->key, "samples");
-    assert_int_equal(at, offsetof(struct thing, samples));
-    assert_string_equal(wr_vals_compared(&thing_vals, 2, &at)->key, "wait_s");
-    assert_int_equal(at, offsetof(struct thing, part.wait_s));
-    assert_null(wr_vals_compared(&thing_vals, 3, &at));
+    assert_null(wr_vals_at(&wr_thing_vals, sizeof(struct wr_thing_values)));
+    assert_string_equal(wr_vals_compared(&wr_thing_vals, 1, &at)->key,
+                        "samples");
+    assert_int_equal(at, offsetof(struct wr_thing_values, samples));
+    assert_string_equal(wr_vals_compared(&wr_thing_vals, 2, &at)->key,
+                        "wait_s");
+    assert_int_equal(at, offsetof(struct wr_thing_values, part.wait_s));
+    assert_null(wr_vals_compared(&wr_thing_vals, 3, &at));
 }
 
 static void test_schema(void **state)
 {
-    json_t *s = wr_vals_schema(&all_vals, WR_FOR_RECORD), *thing, *rank;
+    json_t *s = wr_vals_schema(&wr_all_vals, WR_FOR_RECORD), *thing, *rank;
 
     (void)state;
     assert_int_equal(json_unpack(s, "{s:{s:{s:o}, s:{s:o}}}", "properties",
@@ -292,10 +316,11 @@ static void test_schema(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown),     cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_wrong_types), cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_gather),      cmocka_unit_test(test_median),
-        cmocka_unit_test(test_rows),        cmocka_unit_test(test_schema)};
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_give),    cmocka_unit_test(test_wrong_types),
+        cmocka_unit_test(test_ranks),   cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_median),  cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_schema)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
