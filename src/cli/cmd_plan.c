@@ -19,12 +19,12 @@
 #include "cli/record_json.h"
 #include "cli/report_trace.h"
 #include "cli/table.h"
-#include "cli/trace_workload.h"
 #include "plan/answer.h"
 #include "plan/paper.h"
+#include "record/plan_tables.h"
 #include "result/get.h"
 #include "result/load.h"
-#include "record/plan_tables.h"
+#include "trace/workload.h"
 #include "workload/catalog.h"
 
 static const char *const devices[] = {"hdd", "ssd", "optane", "lustre"};

@@ -10,11 +10,11 @@
 #include "cli/interrupt.h"
 #include "cli/report_columns.h"
 #include "cli/report_trace.h"
-#include "cli/trace_baseline.h"
-#include "cli/trace_record.h"
-#include "result/load.h"
 #include "record/report.h"
+#include "result/load.h"
 #include "result/whole.h"
+#include "trace/baseline.h"
+#include "trace/record.h"
 
 enum format {
     FORMAT_TEXT,

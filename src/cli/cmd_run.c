@@ -17,10 +17,11 @@
 #include "cli/ranks.h"
 #include "cli/record_json.h"
 #include "cli/run_args.h"
-#include "cli/run_folders.h"
 #include "cli/run_text.h"
 #include "run/dlio_output.h"
+#include "run/extra.h"
 #include "run/figures.h"
+#include "run/folders.h"
 #include "run/record.h"
 #include "run/setup.h"
 #include "storage/storage.h"
@@ -204,7 +205,8 @@ static bool needs_data(const struct run_call *c)
 static int check_folders(const struct run_call *c, weir_err *err)
 {
     char *data = needs_data(c) && !c->data ? described_data(c->w) : NULL;
-    int r = wr_run_folders_check(&c->plan, c->cli->args, data, err);
+    const struct run_args *args = c->cli->args;
+    int r = wr_run_folders_check(&c->plan, args->ckpt != NULL, data, err);
 
     free(data);
     return r;
@@ -374,6 +376,44 @@ static void done(struct run_call *c)
     free(c->data_url);
 }
 
+/* "--ckpt", "'my.yaml':12", "checkpoint.checkpoint_folder=...", by whom the
+ * folder of checkpoints was chosen. */
+static const char *chosen_by(const struct wr_run_plan *plan,
+                             const struct run_args *args, char *buf, size_t cap)
+{
+    const struct wr_workload *w = plan->w;
+
+    if (args->ckpt)
+        return "--ckpt";
+    if (w->said.checkpoints.command)
+        return "checkpoint.checkpoint_folder=";
+    if (!w->said.checkpoints.line)
+        return "by default";
+    snprintf(buf, cap, "'%.200s':%u", w->file, w->said.checkpoints.line);
+    return buf;
+}
+
+/* A note for each folder that the run will write to. */
+static void tell_folders(const struct wr_run_plan *plan,
+                         const struct wr_cli *cli)
+{
+    const struct run_args *args = cli->args;
+    char *files = wr_run_extra_folder(plan);
+    char by[240];
+
+    if (wr_run_saves(plan))
+        wr_cli_note(cli, "saves checkpoints to '%s' (%s)", plan->ckpt.fast,
+                    chosen_by(plan, args, by, sizeof(by)));
+    if (wr_run_saves(plan) && plan->ckpt.slow)
+        wr_cli_note(cli, "and drains them to '%s' (--slow)", plan->ckpt.slow);
+    if (files)
+        wr_cli_note(cli, "writes other files to '%s'", files);
+    if (args->dlio_output)
+        wr_cli_note(cli, "writes DLIO's results to '%s' (--dlio-output)",
+                    args->dlio_output);
+    free(files);
+}
+
 static int run_call(struct run_call *c)
 {
     const struct run_args *a = c->cli->args;
@@ -403,7 +443,7 @@ static int run_call(struct run_call *c)
         return wr_ranks_speaks(&c->ranks) ? wr_cli_open_failed(c->cli, &err)
                                           : WR_EXIT_FAILED;
     if (wr_ranks_speaks(&c->ranks))
-        wr_run_folders_tell(&c->plan, c->cli);
+        tell_folders(&c->plan, c->cli);
     r = run(c, &err);
     return finish(c, r, &err);
 }

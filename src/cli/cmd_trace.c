@@ -15,15 +15,15 @@
 #include "cli/monitor.h"
 #include "cli/progress.h"
 #include "cli/trace_args.h"
-#include "cli/trace_baseline.h"
-#include "cli/trace_facts.h"
 #include "cli/trace_program.h"
-#include "cli/trace_workload.h"
 #include "comm/launch.h"
 #include "result/record.h"
+#include "trace/baseline.h"
 #include "trace/collect/collect.h"
 #include "trace/collect/orphans.h"
+#include "trace/facts.h"
 #include "trace/report.h"
+#include "trace/workload.h"
 
 #define ROUND_MS 50
 #define QUICK_MS 5 /* with --kernel: its rings are full sooner */
@@ -190,6 +190,11 @@ static void note_losses(const struct wr_cli *cli,
     if (s->nested_events)
         wr_cli_note(cli, "%s calls of signal handlers are missing",
                     wr_format_count(n, sizeof(n), s->nested_events));
+    if (s->bad_records)
+        wr_cli_note(cli,
+                    "%s records were overwritten by the program itself, and "
+                    "are left out",
+                    wr_format_count(n, sizeof(n), s->bad_records));
     if (s->unseen_processes)
         wr_cli_note(cli, "%s processes could not be traced: no memory left",
                     wr_format_count(n, sizeof(n), s->unseen_processes));
@@ -337,6 +342,20 @@ static char **command_of(const struct wr_cli *cli)
     return argv;
 }
 
+/* Its record; NULL: none. */
+static char *end_monitor(struct wr_monitor *m)
+{
+    json_t *record = json_object();
+    char *text = NULL;
+
+    wr_monitor_stop(m);
+    if (record && wr_monitor_record(m, record) == 0)
+        text = json_dumps(record, JSON_COMPACT);
+    json_decref(record);
+    wr_monitor_free(m);
+    return text;
+}
+
 static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
                       struct wr_collect *c, const struct wr_launch *launch,
                       const char *output)
@@ -345,6 +364,7 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
     char **argv = command_of(cli);
     uint64_t start = wr_clock_ns();
     struct wr_collect_sum sum;
+    struct wr_monitor monitor;
     struct wr_program p;
     char library[PATH_MAX];
     weir_err err;
@@ -366,13 +386,13 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
         unlink(output);
         return wr_cli_fail(cli, "%s", err.msg);
     }
-    wr_monitor_watch(&facts->monitor, cli, &(struct wr_monitor_spec){.hz = 10});
+    wr_monitor_watch(&monitor, cli, &(struct wr_monitor_spec){.hz = 10});
     wr_collect_faults(c, p.child.pid); /* else their number is known */
     e = wr_program_go(&p);
     serve(cli, &p, c);
     status = wr_program_reap(&p);
     wr_collect_status(c, p.child.pid, status);
-    wr_trace_facts_end(facts, wr_clock_ns() - start);
+    wr_trace_facts_end(facts, end_monitor(&monitor), wr_clock_ns() - start);
     code = wr_program_code(status);
     if (wr_collect_close(c, &facts->info, &sum, &err) < 0)
         wr_cli_note(cli, "the trace is not complete: %s", err.msg);
@@ -453,7 +473,9 @@ static int trace_command(struct wr_cli *cli)
     fill_streams();
     find_launch(&launch);
     choose_output(cli, &launch, output, sizeof(output));
-    wr_trace_facts_begin(&facts, cli, a->anonymous, a->no_arguments);
+    wr_trace_facts_begin(
+        &facts, cli->operands,
+        a->anonymous || a->no_arguments ? 1 : cli->operand_count, a->anonymous);
     default_folder(folder, sizeof(folder));
     wr_orphans_save(&(struct wr_orphans){
         .prefix = folder, .info = &facts.info, .say = note_orphan, .arg = cli});

@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
 #include "measure/parts.h"
+#include "measure/replay_take.h"
 #include "monitor/host.h"
 #include "result/probe.h"
 #include "result/record.h"

@@ -1,7 +1,7 @@
 /* view_trace.c - traces of programs as sections of a report.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The record is made of a trace by src/cli/trace_record.c, and never written. */
+ * The record is made of a trace by src/trace/record.c, and never written. */
 #include "record/view.h"
 
 #include <math.h>

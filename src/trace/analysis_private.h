@@ -5,7 +5,6 @@
 
 #include "base/map.h"
 #include "trace/analysis.h"
-#include "trace/cover.h"
 
 #define WR_PASSES_MAX   4096 /* of one file that are told apart */
 #define WR_SAVE_BYTES   (UINT64_C(256) << 10) /* a burst of writing: from here */
@@ -15,6 +14,23 @@
 #define WR_SMALL_OUTPUT (UINT64_C(4) << 10)
 #define WR_WORK_NS      UINT64_C(1000000)   /* in a file: it works on records */
 #define WR_BIG_FILE     (UINT64_C(8) << 20) /* its reads are samples */
+
+/* Time that is covered by intervals which overlap (analysis.c).
+ * They come nearly in order of their ends. The last few stretches are kept
+ * apart; what begins before the oldest of them is counted from there. */
+#define WR_COVER_DEPTH 32
+
+struct wr_covered {
+    uint64_t from, to;
+};
+
+struct wr_cover {
+    struct wr_covered last[WR_COVER_DEPTH]; /* in order, apart */
+    unsigned count;
+    uint64_t floor, total;
+};
+
+void wr_cover_add(struct wr_cover *c, uint64_t from, uint64_t to);
 
 /* All reads of the n-th pass over their files: when? */
 struct wr_pass_stat {
@@ -77,7 +93,7 @@ struct wr_trace_walk {
 #define WR_KIND_AMBIENT 200
 
 int wr_trace_mounts(struct wr_trace_analysis *a, weir_err *err);
-/* tree.c: ranks before the walk, jobs after it. */
+/* actors.c: ranks before the walk, jobs after it. */
 void wr_trace_ranks(struct wr_trace_analysis *a);
 void wr_trace_jobs(struct wr_trace_analysis *a);
 /* use.c: one event on an ordinary file; a thread; after the walk, what several

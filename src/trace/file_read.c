@@ -17,7 +17,6 @@
 #include "base/read_write.h"
 #include "base/regular.h"
 #include "base/shares.h"
-#include "trace/chunk.h"
 #include "trace/coding.h"
 #include "trace/records.h"
 

@@ -12,7 +12,6 @@
 #include "base/le.h"
 #include "base/mem.h"
 #include "base/read_write.h"
-#include "trace/chunk.h"
 #include "trace/coding.h"
 #include "trace/records.h"
 

@@ -8,7 +8,7 @@
 #define WR_TRACE_RECORDS_H
 
 #include "trace/file.h"
-#include "trace/pack.h"
+#include "trace/coding.h"
 
 #define WR_TRACE_TEXT_MAX (UINT32_C(16) << 20) /* the monitor's JSON */
 #define WR_TRACE_PATH_MAX (UINT32_C(1) << 16)

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/le.h"
-#include "trace/chunk.h"
+#include "trace/coding.h"
 #include "trace/export.h"
 #include "trace/report.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/preload/rank.h"
-#include "trace/collect/tracefs.h"
+#include "trace/collect/kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

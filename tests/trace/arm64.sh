@@ -20,7 +20,7 @@ flags='-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -fPIC -fvisibility=hid
 "$cc" $flags -I"$root/src" -I"$root/include" -shared -o "$out/libweir-trace.so" \
     -Wl,--version-script="$root/src/trace/preload/trace.map" "$root"/src/trace/preload/*.c
 # What the collector has of its own for that machine: numbers of calls, registers.
-for name in calls faults kernel_calls keyed paths rings tracefs; do
+for name in kernel kernel_calls path_program perf; do
     # shellcheck disable=SC2086
     "$cc" $flags -I"$root/src" -I"$root/include" -c -o "$out/$name.o" \
         "$root/src/trace/collect/$name.c"

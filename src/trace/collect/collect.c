@@ -21,6 +21,7 @@
 #define SAMPLE_EVERY 64 /* over the budget: one event of so many */
 #define SAMPLE_NS    (500 * WR_NS_PER_MS)
 #define MOST_SAMPLED 64 /* processes whose /proc is looked at */
+#define SKEW         (UINT64_C(1) << 26) /* stamps: clocks of two cores */
 
 /* --- time --- */
 
@@ -65,11 +66,28 @@ static void calibrate(struct wr_collect *c)
         c->ns_per_stamp = 1;
 }
 
+/* A stamp that is still to come was not written by the library: it is now. (One
+ * of a machine that has booted since is of a clock that is gone.) */
+static uint64_t past_stamp(const struct wr_collect *c, uint64_t stamp)
+{
+    uint64_t now = stamp_now(c) + SKEW;
+
+    return WR_MIN(stamp, now < c->start_stamp ? UINT64_MAX >> 3 : now);
+}
+
 uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp)
 {
+    stamp = past_stamp(c, stamp);
     if (stamp <= c->start_stamp)
         return 0;
     return (uint64_t)((double)(stamp - c->start_stamp) * c->ns_per_stamp);
+}
+
+bool wr_collect_is_past(const struct wr_collect *c, uint64_t stamp,
+                        uint64_t duration)
+{
+    return stamp <= UINT64_MAX - duration &&
+           past_stamp(c, stamp + duration) == stamp + duration;
 }
 
 static uint64_t stamp_at(const struct wr_collect *c, uint64_t ns)

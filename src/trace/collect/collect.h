@@ -28,6 +28,7 @@ struct wr_collect_config {
 /* What was seen so far. */
 struct wr_collect_sum {
     uint64_t events, lost_events, lost_names, nested_events;
+    uint64_t bad_records; /* overwritten by the program, and left out */
     uint64_t processes, unseen_processes, still_running;
     uint64_t files, data_files;         /* names that were seen */
     uint64_t operations;                /* reads and writes */

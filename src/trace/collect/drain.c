@@ -67,12 +67,30 @@ static const struct wr_tap_record *record_at(struct wr_tapped *t, unsigned slot,
     return at + (1 + (uint32_t)r->extra) * WR_TAP_UNIT <= limit ? r : NULL;
 }
 
+/* Whether the library can have written it, and its name. */
+static bool is_known(const struct wr_tap_record *r)
+{
+    return r->extra <= WR_TAP_PATH / WR_TAP_UNIT &&
+           (r->op < WR_TRACE_OPS || r->op == WR_TAP_NAME ||
+            r->op == WR_TAP_CHDIR);
+}
+
+/* One that ends after now would be the end of the trace for every reader. */
+static bool is_sound(const struct wr_collect *c, const struct wr_tap_record *r,
+                     const struct wr_drain_prefix *p)
+{
+    return is_known(r) && p->len <= INT64_MAX &&
+           (r->op >= WR_TRACE_OPS ||
+            wr_collect_is_past(c, r->stamp,
+                               p->wide ? p->duration : r->duration));
+}
+
 /* The path that follows a record, whole; "" where there is none. */
 static void path_of(struct wr_collect *c, const struct wr_tapped *t,
                     const struct wr_tap_record *r, const char *cwd, char *buf)
 {
-    char rel[256 * WR_TAP_UNIT];
-    size_t n = (size_t)r->extra * WR_TAP_UNIT;
+    char rel[WR_TAP_PATH + 1];
+    size_t n = WR_MIN((size_t)r->extra * WR_TAP_UNIT, (size_t)WR_TAP_PATH);
     uint32_t dir;
 
     memcpy(rel, r + 1, n);
@@ -127,7 +145,7 @@ void wr_drain_names(struct wr_collect *c, struct wr_tapped *t)
                 k->named = limit;
                 break;
             }
-            if (r->extra)
+            if (r->extra && is_known(r))
                 name_record(c, t, r);
             k->named += (1 + (uint32_t)r->extra) * WR_TAP_UNIT;
         }
@@ -215,7 +233,9 @@ static void take_record(struct wr_collect *c, struct wr_tapped *t,
         p->address = r->off;
         return;
     }
-    if (r->op == WR_TAP_CHDIR && r->extra) {
+    if (!is_sound(c, r, p)) {
+        c->sum.bad_records++;
+    } else if (r->op == WR_TAP_CHDIR && r->extra) {
         path_of(c, t, r, "/", path);
         set_text(&t->cwd, path);
     } else if (r->op < WR_TRACE_OPS) {

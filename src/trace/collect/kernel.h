@@ -9,6 +9,9 @@
 #define WR_TRACE_COLLECT_KERNEL_H
 
 #include <sys/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "weir/error.h"
 
@@ -34,5 +37,26 @@ void wr_kernel_sample(struct wr_kernel *k);
 void wr_kernel_tapped(struct wr_kernel *k, struct wr_tapped *t);
 /* How many run that are seen here alone. */
 size_t wr_kernel_running(const struct wr_kernel *k);
+
+#define WR_TRACEPOINT_FIELDS 8
+
+/* Where a value lies in the records of a tracepoint. */
+struct wr_tracepoint_field {
+    const char *name; /* "args"; NULL ends the list */
+    unsigned offset, size;
+};
+
+struct wr_tracepoint {
+    const char *name; /* "raw_syscalls/sys_enter" */
+    uint64_t id;      /* for perf_event_open */
+    struct wr_tracepoint_field fields[WR_TRACEPOINT_FIELDS];
+};
+
+/* The same of the text of a `format` file. */
+int wr_tracefs_parse(const char *text, struct wr_tracepoint *t, weir_err *err);
+
+/* The field's value in a record; 0 if the record is too short. */
+uint64_t wr_tracepoint_value(const struct wr_tracepoint_field *f,
+                             const uint8_t *record, size_t len);
 
 #endif

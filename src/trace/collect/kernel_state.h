@@ -3,13 +3,78 @@
 #ifndef WR_TRACE_COLLECT_KERNEL_STATE_H
 #define WR_TRACE_COLLECT_KERNEL_STATE_H
 
-#include "trace/collect/calls.h"
+#include "base/map.h"
 #include "trace/collect/kernel.h"
-#include "trace/collect/paths.h"
-#include "trace/collect/rings.h"
+#include "trace/collect/path_program.h"
+#include "trace/collect/perf.h"
 #include "trace/collect/state.h"
-#include "trace/collect/keyed.h"
-#include "trace/collect/tracefs.h"
+
+/* --- system calls on files (kernel_calls.c) --- */
+
+/* How a call's arguments are read. Of those with paths, `path` is the place of
+ * the first one; the folder that it is relative to is in front of it if `at`. */
+enum wr_call_shape {
+    WR_CALL_MOVE,     /* fd: at the descriptor's position */
+    WR_CALL_MOVE_AT,  /* fd, ., ., offset */
+    WR_CALL_OPEN,     /* path, flags */
+    WR_CALL_CREAT,    /* path */
+    WR_CALL_OPEN_HOW, /* path, what cannot be read */
+    WR_CALL_CLOSE,    /* fd */
+    WR_CALL_CLOSE_RANGE,
+    WR_CALL_DUP,     /* fd */
+    WR_CALL_DUP_TO,  /* fd, new fd */
+    WR_CALL_CONTROL, /* fcntl */
+    WR_CALL_SEEK,
+    WR_CALL_ON_FD,    /* fd */
+    WR_CALL_ON_RANGE, /* fd; offset and length at `range` */
+    WR_CALL_ON_PATH,  /* path */
+    WR_CALL_ON_TWO,   /* path, new path */
+    WR_CALL_UNLINK_AT,
+    WR_CALL_ON_NOTHING,
+    WR_CALL_LIST, /* fd of a folder */
+    WR_CALL_MAP,
+    WR_CALL_UNMAP,
+    WR_CALL_COPY,    /* to, from */
+    WR_CALL_COPY_IN, /* from, ., to */
+    WR_CALL_CHDIR,
+    WR_CALL_FCHDIR,
+    WR_CALL_EXEC, /* path */
+    WR_CALL_EXIT,
+};
+
+struct wr_call {
+    uint16_t number, op; /* op: enum wr_trace_op */
+    uint8_t shape;       /* enum wr_call_shape */
+    uint8_t path;        /* place of the path */
+    uint8_t at;          /* 1: the argument before the path is its folder */
+    uint8_t range;       /* place of the offset */
+};
+
+extern const struct wr_call wr_calls[];
+extern const size_t wr_call_count;
+
+/* --- pointers by number: processes, threads, requests (kernel.c) --- */
+
+/* Zeroed at first. What the pointers point at is the caller's. */
+struct wr_keyed {
+    struct wr_map map; /* keys are numbers + 1 */
+};
+
+void *wr_keyed_at(const struct wr_keyed *t, uint64_t key); /* NULL: none */
+/* In place of what was there; false: no memory. */
+bool wr_keyed_put(struct wr_keyed *t, uint64_t key, void *value);
+void *wr_keyed_remove(struct wr_keyed *t, uint64_t key); /* what was there */
+void wr_keyed_done(struct wr_keyed *t);
+
+/* For a walk over all: NULL where place `k` below map.cap is free. */
+static inline void *wr_keyed_in(const struct wr_keyed *t, size_t k)
+{
+    const struct wr_map_pointer *e = wr_map_at(&t->map, k);
+
+    return e ? e->value : NULL;
+}
+
+/* --- processes --- */
 
 /* What follows a process. */
 enum wr_kernel_view {
@@ -99,7 +164,7 @@ void wr_kernel_event(struct wr_kernel *k, struct wr_kernel_process *p,
 /* Whether a call from `ip` can be seen here alone. */
 bool wr_kernel_takes(const struct wr_kernel_process *p, uint64_t ip);
 
-/* kernel_fds.c: descriptors and names. */
+/* kernel_process.c: descriptors and names. */
 struct wr_kernel_fd *wr_kernel_fd_at(struct wr_kernel_process *p, uint64_t fd);
 void wr_kernel_fd_forget(struct wr_kernel_process *p, uint64_t first,
                          uint64_t last);

@@ -3,16 +3,42 @@
 #ifndef WR_TRACE_COLLECT_STATE_H
 #define WR_TRACE_COLLECT_STATE_H
 
+#include "base/map.h"
 #include "trace/collect/collect.h"
-#include "trace/collect/counted.h"
-#include "trace/collect/faults.h"
+#include "trace/collect/perf.h"
 #include "trace/collect/kernel.h"
 #include "trace/collect/names.h"
 #include "trace/collect/tapped.h"
+#include "trace/event.h"
 
 #define WR_COLLECT_BATCH  4096
 #define WR_COLLECT_FOLDER "weir-trace-" /* begins the names of folders */
 #define WR_COLLECT_PLACES 3
+
+/* --- exact counts of each file in each process (write.c) --- */
+
+/* Counts, and where the last transfers ended (counts.h). */
+struct wr_counted_file {
+    struct wr_trace_counts counts;
+    uint64_t next[2]; /* of the reads, of the writes */
+};
+
+/* Zeroed at first. */
+struct wr_counted {
+    struct wr_counted_file *files; /* owned */
+    size_t count, cap;
+    struct wr_map numbers; /* of struct wr_map_number: places in `files` */
+};
+
+/* The counts of the pair; NULL when memory is short. */
+struct wr_counted_file *wr_counted_of(struct wr_counted *c, uint32_t process,
+                                      uint32_t file);
+void wr_counted_clear(struct wr_counted *c); /* frees it all */
+
+/* Adds one event to its file's counts. */
+void wr_counted_add(struct wr_counted_file *f, const struct wr_trace_event *e);
+
+/* --- the collector --- */
 
 /* The control file: mapped, and locked while it is open. */
 struct wr_collect_control {
@@ -60,6 +86,9 @@ uint64_t wr_collect_since(uint64_t now, uint64_t base);
 /* The number of a path, written when it is new. */
 uint32_t wr_collect_name(struct wr_collect *c, const char *path);
 uint64_t wr_collect_ns(const struct wr_collect *c, uint64_t stamp);
+/* Whether what took so many stamps has ended by now. */
+bool wr_collect_is_past(const struct wr_collect *c, uint64_t stamp,
+                        uint64_t duration);
 
 /* collect.c: the i-th folder that may have a collector's, or NULL. */
 const char *wr_collect_place(size_t i);
@@ -86,7 +115,7 @@ void wr_drain_events(struct wr_collect *c, struct wr_tapped *t);
 /* Counts that the process kept itself, when it has ended. */
 void wr_drain_tallies(struct wr_collect *c, struct wr_tapped *t);
 
-/* sample.c: what /proc tells of a process that runs or has just ended. */
+/* tapped.c: what /proc tells of a process that runs or has just ended. */
 void wr_sample_io(struct wr_tapped *t);
 void wr_sample_rings(struct wr_collect *c, struct wr_tapped *t);
 

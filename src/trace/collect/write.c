@@ -1,6 +1,7 @@
 /* write.c - what the collector writes into the trace.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,45 @@
 #include "base/mem.h"
 #include "monitor/residency.h"
 #include "trace/collect/state.h"
+#include "trace/counts.h"
+
+struct wr_counted_file *wr_counted_of(struct wr_counted *c, uint32_t process,
+                                      uint32_t file)
+{
+    const uint64_t key = ((uint64_t)process + 1) << 32 | file;
+    struct wr_map_number *at = wr_map_find(&c->numbers, key);
+    struct wr_counted_file *f;
+
+    if (at)
+        return &c->files[at->number];
+    c->numbers.size = sizeof(*at);
+    if (!wr_grow(&c->files, &c->cap, c->count + 1, sizeof(*c->files)) ||
+        !(at = wr_map_add(&c->numbers, key)))
+        return NULL;
+    at->number = (uint32_t)c->count;
+    f = &c->files[c->count++];
+    *f = (struct wr_counted_file){.counts = {.process = process, .file = file}};
+    return f;
+}
+
+void wr_counted_clear(struct wr_counted *c)
+{
+    free(c->files);
+    wr_map_done(&c->numbers);
+    *c = (struct wr_counted){0};
+}
+
+/* --- one event --- */
+
+void wr_counted_add(struct wr_counted_file *f, const struct wr_trace_event *e)
+{
+    struct wr_trace_counts *c = &f->counts;
+
+    if (!c->last_ns || e->start_ns < c->first_ns)
+        c->first_ns = e->start_ns;
+    c->last_ns = WR_MAX(c->last_ns, e->start_ns + e->dur_ns);
+    wr_counts_event(c, f->next, e, /* shared= */ false);
+}
 
 #define MOST_COUNTED 200000 /* counts that are kept before they are written */
 #define MOST_ASKED   100000 /* files whose residency is asked for */

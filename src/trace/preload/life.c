@@ -1,6 +1,6 @@
 /* life.c - the beginning and the end of a traced process.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "trace/preload/life.h"
+#include "trace/preload/tap.h"
 
 #include <link.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* process.c - wrappers: processes and threads.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "trace/preload/life.h"
+#include "trace/preload/tap.h"
 
 #include <alloca.h>
 #include <errno.h>

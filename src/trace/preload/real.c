@@ -5,8 +5,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "trace/preload/raw.h"
-
 struct wr_tap_real wr_real;
 
 static const char *const names[] = {

@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "trace/preload/raw.h"
 #include "trace/preload/shared.h"
 
 #define WR_TAP_EXPORT      __attribute__((visibility("default")))
@@ -162,6 +161,10 @@ void wr_tap_stream_sought(FILE *f, uint64_t start, int r);
 bool wr_tap_child(void);       /* sets up the child of a fork, once */
 void wr_tap_ended(int status); /* the last words */
 void wr_tap_thread_done(void);
+/* Before another program is executed: takes the counters. */
+void wr_tap_executes(void);
+/* Keeps what children need in their environment (process.c). */
+void wr_tap_keep_environment(const char *folder, const char *preload);
 
 /* --- the process's file (ring.c) --- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/analysis.h"
-#include "trace/cover.h"
+#include "trace/analysis_private.h"
 
 static const struct script plain = {.epochs = 3,
                                     .files = 400,

@@ -1,4 +1,4 @@
-/* test_counted.c - unit tests of collect/counted.c: counts per file.
+/* test_counted.c - unit tests of collect/write.c: counts per file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "trace/collect/counted.h"
+#include "trace/collect/state.h"
 #include "trace/counts.h"
 
 static struct wr_trace_event event(unsigned op, uint64_t off, uint64_t bytes)

@@ -10,11 +10,9 @@
 
 #include <cmocka.h>
 
-#include "trace/collect/calls.h"
-#include "trace/collect/paths.h"
+#include "trace/collect/kernel_state.h"
 #include "trace/preload/rank.h"
-#include "trace/collect/keyed.h"
-#include "trace/collect/tracefs.h"
+#include "trace/collect/kernel.h"
 #include "trace/event.h"
 
 static const char format[] =
