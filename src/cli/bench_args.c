@@ -3,8 +3,6 @@
 #include "cli/bench_args.h"
 
 #include "cli/feed_args.h"
-#include "cli/monitor.h"
-#include "cli/open.h"
 
 #define A struct bench_args
 const struct wr_option wr_bench_options[] = {

@@ -4,7 +4,7 @@
 #define WR_CLI_BENCH_ARGS_H
 
 #include "cli/command.h"
-#include "cli/open.h"
+#include "cli/session.h"
 #include "measure/bench.h"
 
 struct bench_args {

@@ -11,36 +11,34 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "base/units.h"
-#include "cli/apart.h"
 #include "cli/interrupt.h"
-#include "cli/monitor.h"
-#include "cli/ranks.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
+#include "cli/worker.h"
 #include "measure/ckpt_bench.h"
 #include "record/view_ckpt.h"
 #include "storage/storage.h"
 
 #define PARTS   1000 /* of the progress */
 #define LOST_MS 500
-#define LOST    99  /* exit code of the process that measures */
-#define LOOK_MS 100 /* between two looks at the progress and at Ctrl-C */
-
-struct bench {
-    struct wr_cli *cli;
-    struct wr_ranks ranks;
-    char *fast, *slow;      /* owned: URLs */
-    struct wr_store *store; /* owned: below the fast one, for the record */
-    struct wr_ckpt_load load;
-    struct wr_ckpt_bench_plan plan;
-    struct wr_ckpt_bench_report report;
-    struct wr_monitor monitor;
-    struct wr_child apart;
-};
+#define LOST    99 /* exit code of the process that measures */
 
 /* What the process that measures tells the one that the user sees. */
 struct news {
     char what[64];
     double part, next, seconds;
+};
+
+struct bench {
+    struct wr_session s;
+    char *fast, *slow;      /* owned: URLs */
+    struct wr_store *store; /* owned: below the fast one, for the record */
+    struct wr_ckpt_load load;
+    struct wr_ckpt_bench_plan plan;
+    struct wr_ckpt_bench_report report;
+    struct wr_child worker;
+    struct news news; /* the last one, and when it came */
+    uint64_t since;
 };
 
 static void on_progress(void *arg, const struct wr_ckpt_bench_step *step)
@@ -50,24 +48,22 @@ static void on_progress(void *arg, const struct wr_ckpt_bench_step *step)
         .part = step->part, .next = step->next, .seconds = step->seconds};
 
     snprintf(n.what, sizeof(n.what), "%s", step->what);
-    wr_apart_tell(&b->apart, &n, sizeof(n));
+    wr_cli_work_tell(&b->worker, &n, sizeof(n));
 }
 
 /* With one folder both tiers are devices that are played in it. */
-static int choose_places(struct bench *b)
+static void choose_places(struct bench *b)
 {
-    const struct ckpt_args *a = b->cli->args;
-    const char *first = wr_ckpt_cli_fast(b->cli);
-    const char *second = wr_ckpt_cli_slow(b->cli);
-    int r;
+    const struct ckpt_args *a = b->s.args;
+    const char *first = wr_ckpt_cli_fast(b->s.cli);
+    const char *second = wr_ckpt_cli_slow(b->s.cli);
 
-    if (second)
-        r = (b->fast = strdup(first)) && (b->slow = strdup(second)) ? 0 : -1;
-    else if (asprintf(&b->fast, "emu:%s:%s", a->fast_device, first) < 0)
-        r = -1;
-    else
-        r = asprintf(&b->slow, "emu:%s:%s", a->slow_device, first);
-    return r < 0 ? wr_cli_fail(b->cli, "out of memory") : WR_EXIT_DONE;
+    b->fast = second
+                  ? wr_new_text(b->s.cli, "%s", first)
+                  : wr_new_text(b->s.cli, "emu:%s:%s", a->fast_device, first);
+    b->slow = second
+                  ? wr_new_text(b->s.cli, "%s", second)
+                  : wr_new_text(b->s.cli, "emu:%s:%s", a->slow_device, first);
 }
 
 static int open_folder(const char *url, struct wr_store **ret, weir_err *err)
@@ -91,14 +87,14 @@ static int check_places(struct bench *b)
 
     if (open_folder(b->fast, &b->store, &err) < 0 ||
         open_folder(b->slow, &slow, &err) < 0)
-        return wr_ranks_fail(&b->ranks, b->cli, err.msg);
+        return wr_ranks_fail(&b->s.ranks, b->s.cli, err.msg);
     wr_store_close(slow);
     return WR_EXIT_DONE;
 }
 
 static void make_plan(struct bench *b)
 {
-    const struct ckpt_args *a = b->cli->args;
+    const struct ckpt_args *a = b->s.args;
     struct wr_ckpt_bench_plan *p = &b->plan;
 
     *p = (struct wr_ckpt_bench_plan){
@@ -109,7 +105,7 @@ static void make_plan(struct bench *b)
         .saves = (unsigned)a->saves,
         .interval_s = a->interval,
         /* Reading back is not what training waits for: only when asked. */
-        .verify = wr_cli_given(b->cli, "verify") && a->verify,
+        .verify = wr_cli_given(b->s.cli, "verify") && a->verify,
         .restore = a->read_back,
         .progress = on_progress,
         .progress_arg = b,
@@ -128,48 +124,48 @@ static void print_duration(const struct bench *b)
     double s = wr_ckpt_bench_expect(&b->plan);
 
     if (isnan(s))
-        wr_cli_put(b->cli, "how long depends on the disks");
+        wr_cli_put(b->s.cli, "how long depends on the disks");
     else if (s < 60)
-        wr_cli_put(b->cli, "about %.0f s", ceil(s));
+        wr_cli_put(b->s.cli, "about %.0f s", ceil(s));
     else
-        wr_cli_put(b->cli, "about %.0f:%02.0f min", floor(s / 60),
+        wr_cli_put(b->s.cli, "about %.0f:%02.0f min", floor(s / 60),
                    floor(fmod(s, 60)));
 }
 
 static void print_head(const struct bench *b)
 {
-    const struct ckpt_args *a = b->cli->args;
+    const struct ckpt_args *a = b->s.args;
     unsigned ways = 0, each = b->plan.warmups + b->plan.saves;
     char size[32];
 
     for (int w = 0; w < WR_CKPT_WAYS; w++)
         ways += b->plan.ways[w];
-    wr_cli_put(b->cli, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
+    wr_cli_put(b->s.cli, "state: %s, %zu tensors, %s\nfast:  %s\nslow:  %s\n",
                wr_show_path(a->state).text, b->load.count,
                wr_format_bytes(size, sizeof(size), (double)b->load.bytes),
                wr_show_path(b->fast).text, wr_show_path(b->slow).text);
-    if (wr_ranks_several(&b->ranks))
-        wr_cli_put(b->cli, "ranks: %u, each saves such a state\n",
-                   b->ranks.launch.world);
-    wr_cli_put(b->cli, "saves: %u in each of %u way%s; ", each, ways,
+    if (wr_ranks_several(&b->s.ranks))
+        wr_cli_put(b->s.cli, "ranks: %u, each saves such a state\n",
+                   b->s.ranks.launch.world);
+    wr_cli_put(b->s.cli, "saves: %u in each of %u way%s; ", each, ways,
                ways == 1 ? "" : "s");
     print_duration(b);
-    wr_cli_put(b->cli, "\n");
+    wr_cli_put(b->s.cli, "\n");
 }
 
 static int give_results(struct bench *b)
 {
-    const struct ckpt_args *a = b->cli->args;
+    const struct ckpt_args *a = b->s.args;
     const struct wr_ckpt_record of = {.plan = &b->plan,
                                       .report = &b->report,
                                       .like = a->state,
                                       .store = b->store,
-                                      .monitor = &b->monitor};
+                                      .monitor = &b->s.monitor};
     weir_err err;
 
-    return wr_cli_give_record(b->cli, wr_ckpt_record(&of), a->json, a->record,
+    return wr_cli_give_record(b->s.cli, wr_ckpt_record(&of), a->json, a->record,
                               &err) < 0
-               ? wr_cli_fail(b->cli, "%s", err.msg)
+               ? wr_cli_fail(b->s.cli, "%s", err.msg)
                : WR_EXIT_DONE;
 }
 
@@ -178,7 +174,7 @@ static int give_results(struct bench *b)
 static int fill_state(void *arg, weir_err *err)
 {
     struct bench *b = arg;
-    const struct ckpt_args *a = b->cli->args;
+    const struct ckpt_args *a = b->s.args;
     int r = wr_ckpt_load_fill(&b->load, err);
 
     return r < 0 ? wr_fail_prefix(err, r, "--state %s", a->state) : 0;
@@ -189,13 +185,13 @@ static int fill_state(void *arg, weir_err *err)
 static void on_lost(void *arg)
 {
     struct bench *b = arg;
-    const weir_err *why = &b->ranks.watch.why;
+    const weir_err *why = &b->s.ranks.watch.why;
 
     /* After Ctrl-C the others' processes are killed, and soon this one. */
     wr_clock_sleep_until(wr_clock_ns() + LOST_MS * WR_NS_PER_MS);
-    wr_apart_take_terminal(&b->apart);
-    wr_ranks_failed(&b->ranks, b->cli, why->code, why);
-    fflush(b->cli->err);
+    wr_cli_work_take_terminal(&b->worker);
+    wr_ranks_failed(&b->s.ranks, b->s.cli, why->code, why);
+    fflush(b->s.cli->err);
     _exit(LOST);
 }
 
@@ -205,43 +201,44 @@ static int meet(struct bench *b, weir_err *err)
     weir_err why;
     int r;
 
-    b->ranks.watch.on_lost = on_lost;
-    b->ranks.watch.arg = b;
-    r = wr_ranks_meet(&b->ranks, err);
+    b->s.ranks.watch.on_lost = on_lost;
+    b->s.ranks.watch.arg = b;
+    r = wr_ranks_meet(&b->s.ranks, err);
     if (r < 0)
         return r;
-    b->plan.comm = b->ranks.comm;
-    b->plan.comm_url = b->ranks.launch.url;
+    b->plan.comm = b->s.ranks.comm;
+    b->plan.comm_url = b->s.ranks.launch.url;
     r = fill_state(b, &why);
-    return wr_ranks_several(&b->ranks)
-               ? wr_comm_agree(b->ranks.comm, r, &why, err)
+    return wr_ranks_several(&b->s.ranks)
+               ? wr_comm_agree(b->s.ranks.comm, r, &why, err)
            : r < 0 ? wr_fail_as(err, r, &why)
                    : 0;
 }
 
 /* In a process of its own. What it has to say waits until the end: the parent's
  * line is on the terminal. */
-static int measure(struct bench *b)
+static int measure(void *arg)
 {
-    const struct ckpt_args *a = b->cli->args;
+    struct bench *b = arg;
+    const struct ckpt_args *a = b->s.args;
     const struct wr_monitor_spec spec = {.hz = a->monitor_hz,
                                          .store = b->store};
     weir_err err, unwatched = {0};
     int r = meet(b, &err);
 
     if (r == 0) {
-        wr_monitor_start(&b->monitor, &spec, &unwatched);
+        wr_monitor_start(&b->s.monitor, &spec, &unwatched);
         r = wr_ckpt_bench(&b->plan, &b->report, &err);
-        wr_monitor_stop(&b->monitor);
+        wr_monitor_stop(&b->s.monitor);
     }
     if (r == 0)
-        wr_ranks_watch_stop(&b->ranks.watch); /* there is a result */
-    wr_apart_take_terminal(&b->apart);
+        wr_ranks_watch_stop(&b->s.ranks.watch); /* there is a result */
+    wr_cli_work_take_terminal(&b->worker);
     if (unwatched.code < 0)
-        wr_monitor_note(b->cli, &unwatched);
+        wr_monitor_note(b->s.cli, &unwatched);
     if (r < 0)
-        return wr_ranks_failed(&b->ranks, b->cli, r, &err);
-    return wr_ranks_speaks(&b->ranks) ? give_results(b) : WR_EXIT_DONE;
+        return wr_ranks_failed(&b->s.ranks, b->s.cli, r, &err);
+    return wr_ranks_speaks(&b->s.ranks) ? give_results(b) : WR_EXIT_DONE;
 }
 
 /* How far it is by now: between two messages time goes on as expected. */
@@ -252,31 +249,20 @@ static double part_now(const struct news *n, double since_s)
     return n->part + (n->next - n->part) * of;
 }
 
-/* Draws the line until it is done, or not wanted any more. */
-static void watch(struct bench *b)
+static bool show_news(void *arg, struct wr_progress *line, const void *news)
 {
-    struct news n = {.what = "preparing"}, next;
-    char label[sizeof(n.what)] = "preparing";
-    uint64_t since = wr_clock_ns();
-    struct wr_progress line;
-    int r = 0;
+    struct bench *b = arg;
+    uint64_t now = wr_clock_ns();
 
-    wr_progress_start(&line, b->cli,
-                      &(struct wr_progress_spec){
-                          .label = label, .total = PARTS, .at_once = true});
-    while (r >= 0 && !wr_interrupted()) {
-        if (r == sizeof(n)) {
-            n = next;
-            since = wr_clock_ns();
-            snprintf(label, sizeof(label), "%s", n.what);
-        }
-        wr_progress_set(
-            &line,
-            (uint64_t)(PARTS *
-                       part_now(&n, (double)(wr_clock_ns() - since) * 1e-9)));
-        r = wr_apart_wait(&b->apart, &next, sizeof(next), LOOK_MS);
+    if (news) {
+        b->news = *(const struct news *)news;
+        b->since = now;
+        snprintf(b->s.label, sizeof(b->s.label), "%s", b->news.what);
     }
-    wr_progress_end(&line);
+    wr_progress_set(
+        line, (uint64_t)(PARTS *
+                         part_now(&b->news, (double)(now - b->since) * 1e-9)));
+    return true;
 }
 
 /* What was killed has left its folders. */
@@ -285,22 +271,22 @@ static int end_early(struct bench *b, int how)
     weir_err err;
     int r = wr_ckpt_bench_clean(b->fast, b->slow, &err);
 
-    if (wr_interrupted() && !wr_ranks_speaks(&b->ranks))
+    if (wr_interrupted() && !wr_ranks_speaks(&b->s.ranks))
         return WR_EXIT_FAILED;
     if (r < 0)
-        wr_cli_fail(b->cli, "what was written could not be removed: %s",
+        wr_cli_fail(b->s.cli, "what was written could not be removed: %s",
                     err.msg);
     if (how == LOST)
         return WR_EXIT_FAILED; /* it has been said */
     if (wr_interrupted())
-        return wr_cli_fail(b->cli, "interrupted: no result%s",
+        return wr_cli_fail(b->s.cli, "interrupted: no result%s",
                            r < 0 ? "" : ", and what was written is removed");
-    return wr_ranks_several(&b->ranks)
-               ? wr_cli_fail(b->cli,
+    return wr_ranks_several(&b->s.ranks)
+               ? wr_cli_fail(b->s.cli,
                              "rank %u: the process that measured was ended by "
                              "%s",
-                             b->ranks.launch.rank, strsignal(-how))
-               : wr_cli_fail(b->cli,
+                             b->s.ranks.launch.rank, strsignal(-how))
+               : wr_cli_fail(b->s.cli,
                              "the process that measured was ended by %s",
                              strsignal(-how));
 }
@@ -308,72 +294,64 @@ static int end_early(struct bench *b, int how)
 /* Saving happens in a child that can be killed in the middle of it. */
 static int measure_apart(struct bench *b)
 {
+    const struct wr_work work = {
+        .line = {.label = b->s.label, .total = PARTS, .at_once = true},
+        .news = sizeof(b->news),
+        .work = measure,
+        .show = show_news};
     weir_err err;
-    int r;
+    int code, r;
 
-    fflush(b->cli->out);
-    fflush(b->cli->err);
-    r = wr_apart_start(&b->apart, &err);
+    snprintf(b->s.label, sizeof(b->s.label), "preparing");
+    b->since = wr_clock_ns();
+    r = wr_cli_work_run(&b->worker, b->s.cli, &work, b, &code, &err);
     if (r < 0)
-        return wr_cli_fail(b->cli, "%s", err.msg);
-    if (r == 0) {
-        r = measure(b);
-        close(b->apart.in);
-        return r;
-    }
-    watch(b);
-    wr_apart_give_terminal(&b->apart);
-    r = wr_apart_end(&b->apart, /* now= */ wr_interrupted());
-    return r < 0 || r == LOST || wr_interrupted() ? end_early(b, r) : r;
+        return wr_cli_fail(b->s.cli, "%s", err.msg);
+    if (r == WR_WORK_CHILD)
+        return code;
+    return code < 0 || code == LOST || wr_interrupted() ? end_early(b, code)
+                                                        : code;
 }
 
-static int bench_places(struct bench *b)
+static int bench_prepare(void *call)
 {
-    const struct ckpt_args *a = b->cli->args;
+    struct bench *b = call;
+    const struct ckpt_args *a = b->s.args;
     weir_err err;
     int code;
 
-    if (wr_ckpt_cli_slow(b->cli) && (wr_cli_given(b->cli, "fast-device") ||
-                                     wr_cli_given(b->cli, "slow-device")))
-        return wr_cli_usage(b->cli,
+    if (wr_ckpt_cli_slow(b->s.cli) && (wr_cli_given(b->s.cli, "fast-device") ||
+                                       wr_cli_given(b->s.cli, "slow-device")))
+        return wr_cli_usage(b->s.cli,
                             "bench: devices are emulated in one folder; with "
                             "two, give URLs: emu:hdd:FOLDER");
-    code = choose_places(b);
-    if (code == WR_EXIT_DONE)
-        code = check_places(b);
+    choose_places(b);
+    code = check_places(b);
     if (code != WR_EXIT_DONE)
         return code;
     if (wr_ckpt_load_shapes(a->state, (unsigned)a->moments, &b->load, &err) < 0)
-        return wr_cli_fail(b->cli, "--state %s: %s", a->state, err.msg);
+        return wr_cli_fail(b->s.cli, "--state %s: %s", a->state, err.msg);
     make_plan(b);
     if (!a->json)
         print_head(b);
     return measure_apart(b);
 }
 
-static int bench_run(struct wr_cli *cli)
+static void bench_done(void *call)
 {
-    struct bench *b;
-    weir_err err;
-    int code;
+    struct bench *b = call;
 
-    b = calloc(1, sizeof(*b));
-    if (!b)
-        return wr_cli_fail(cli, "out of memory");
-    b->cli = cli;
-    code = wr_ranks_find(&b->ranks, cli, &err) < 0
-               ? wr_cli_fail(cli, "%s", err.msg)
-               : bench_places(b);
-    wr_monitor_free(&b->monitor);
     wr_ckpt_bench_done(&b->report);
     wr_ckpt_load_done(&b->load);
     wr_store_close(b->store);
     free(b->fast);
     free(b->slow);
-    wr_ranks_done(&b->ranks);
-    free(b);
-    return code;
 }
+
+static const struct wr_session_job job = {.call_bytes = sizeof(struct bench),
+                                          .ranks = WR_JOB_LATER,
+                                          .prepare = bench_prepare,
+                                          .done = bench_done};
 
 static const struct wr_operand operands[] = {
     {WR_ARGUMENT("FOLDER", WR_OPERAND_PATH),
@@ -420,5 +398,5 @@ const struct wr_action wr_ckpt_action_bench = {
     .examples = examples,
     .failed = "A save or a restore failed, or was interrupted: no result.",
     .ranks = WR_RANKS_ALL,
-    .run = bench_run,
+    .job = &job,
 };

@@ -12,14 +12,10 @@
 #include "base/thread.h"
 #include "base/units.h"
 #include "cli/bench_args.h"
-#include "cli/dataset_out.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
-#include "cli/monitor.h"
-#include "cli/open.h"
-#include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "comm/comm.h"
 #include "measure/bench.h"
 #include "measure/bench_record.h"
@@ -32,11 +28,11 @@
 
 /* One call of the command. */
 struct bench_call {
-    struct wr_cli *cli;
-    struct wr_ranks ranks;
-    uint32_t hosts;   /* of rank 0 */
-    weir_dataset *ds; /* owned */
+    struct wr_session s;
+    uint32_t hosts; /* of rank 0 */
+    char *tiers;    /* owned: their folders, which are watched */
     struct wr_bench_plan plan;
+    struct wr_bench_result *results; /* owned */
 };
 
 /* --- its cases --- */
@@ -94,36 +90,33 @@ static int bench_accelerator(const struct bench_args *a,
     return 0;
 }
 
-/* Every combination of the settings; *ret is to be freed. */
-static int bench_cases(const struct bench_args *a, struct wr_bench_case **ret,
+/* Every combination of the settings; *ret is to be freed, after a failure too. */
+static int bench_cases(const struct wr_cli *cli, struct wr_bench_case **ret,
                        size_t *ret_count, weir_err *err)
 {
+    const struct bench_args *a = cli->args;
     size_t n = a->stages.count * a->page_cache.count * a->decode.count *
                a->batch.count * a->prefetch.count * a->depth.count *
                WR_MAX(a->threads.count, (size_t)1);
     struct wr_bench_case *cases;
-    int r;
 
     if (n > MAX_CASES)
         return wr_fail(err, WEIR_EINVAL,
                        "%zu combinations are too many; the limit is %d", n,
                        MAX_CASES);
-    cases = calloc(n, sizeof(*cases));
-    if (!cases)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    *ret = cases = wr_new(cli, n, sizeof(*cases));
+    *ret_count = n;
     for (size_t k = 0; k < n; k++) {
+        int r;
+
         cases[k].cfg = a->feed;
         wr_settings_normalize((enum wr_normalize)a->normalize,
                               &cases[k].cfg.picture);
         pick_case(a, k, &cases[k]);
         r = wr_feed_check(wr_bench_options, &cases[k].cfg, err);
-        if (r < 0) {
-            free(cases);
+        if (r < 0)
             return r;
-        }
     }
-    *ret = cases;
-    *ret_count = n;
     return 0;
 }
 
@@ -173,28 +166,6 @@ static void bench_print_head(const struct wr_cli *cli,
 
 /* --- the command --- */
 
-static int open_dataset(void *arg, weir_err *err)
-{
-    struct bench_call *c = arg;
-    const struct bench_args *a = c->cli->args;
-
-    return wr_cli_open(c->cli, c->cli->operands[0], &a->open, &c->ds, err);
-}
-
-/* A file that cannot be written must not cost the other results. */
-static int give_results(const struct wr_cli *cli,
-                        const struct wr_bench_plan *plan,
-                        const struct wr_bench_result *results,
-                        const struct wr_monitor *m, weir_err *err)
-{
-    const struct bench_args *a = cli->args;
-    int r = a->csv ? wr_bench_write_csv(plan, results, a->csv, err) : 0;
-    int given = wr_cli_give_record(cli, wr_bench_record(plan, results, m),
-                                   a->json, a->record, r < 0 ? NULL : err);
-
-    return r < 0 ? r : given;
-}
-
 /* Thresholds that were asked for. */
 static int judge(const struct wr_cli *cli, const struct wr_bench_plan *plan,
                  const struct wr_bench_result *results)
@@ -240,72 +211,39 @@ static int check_digests(const struct wr_bench_plan *plan,
     return 0;
 }
 
-/* Watches the disks of the data set and of the tiers' folders. */
-static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
-                          const weir_dataset *ds)
+static json_t *bench_record(void *call)
 {
-    const struct bench_args *a = cli->args;
-    char *tiers = strdup(a->feed.cache ? a->feed.cache : ""), *tier,
-         *rest = NULL;
-    const char *paths[WR_SAMPLER_DISKS];
-    size_t count = 0;
+    struct bench_call *c = call;
 
-    for (tier = tiers ? strtok_r(tiers, ",", &rest) : NULL;
-         tier && count < WR_SAMPLER_DISKS; tier = strtok_r(NULL, ",", &rest)) {
-        char *size = strrchr(tier, ':');
-
-        if (size)
-            *size = '\0';
-        if (strcmp(tier, "ram"))
-            paths[count++] = tier;
-    }
-    wr_monitor_watch(m, cli,
-                     &(struct wr_monitor_spec){.hz = a->monitor_hz,
-                                               .store = ds->store,
-                                               .paths = paths,
-                                               .path_count = count});
-    free(tiers);
+    return wr_bench_record(&c->plan, c->results, &c->s.monitor);
 }
 
-/* Of rank 0, which has the results of all. */
-static int conclude(const struct wr_cli *cli, const struct wr_bench_plan *plan,
-                    const struct wr_bench_result *results,
-                    const struct wr_monitor *m)
+/* Rank 0 has the results of all. */
+static int bench_finish(void *call)
 {
+    struct bench_call *c = call;
+    const struct bench_args *a = c->s.args;
     weir_err err;
-    int r = give_results(cli, plan, results, m, &err);
+    int r = 0;
 
+    if (!wr_ranks_speaks(&c->s.ranks))
+        return WR_EXIT_DONE;
+    if (a->csv)
+        r = wr_bench_write_csv(&c->plan, c->results, a->csv, &err);
     if (r == 0)
-        r = check_digests(plan, results, &err);
-    return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : judge(cli, plan, results);
+        r = check_digests(&c->plan, c->results, &err);
+    return r < 0 ? wr_cli_fail(c->s.cli, "%s", err.msg)
+                 : judge(c->s.cli, &c->plan, c->results);
 }
 
-static int run_plan(struct bench_call *c)
+static int bench_work(void *call, weir_err *err)
 {
-    struct wr_bench_plan *plan = &c->plan;
-    struct wr_bench_result *results = NULL;
-    struct wr_progress progress;
-    struct wr_monitor monitor;
-    int r, code = WR_EXIT_DONE;
-    weir_err err;
+    struct bench_call *c = call;
 
-    start_monitor(&monitor, c->cli, plan->ds);
-    wr_progress_start(
-        &progress, c->cli,
-        &(struct wr_progress_spec){.label = "measuring", .unit = "batches"});
-    plan->progress = wr_progress_callback;
-    plan->progress_arg = &progress;
-    plan->stopped = wr_interrupted;
-    r = wr_bench(plan, &results, &err);
-    wr_monitor_stop(&monitor);
-    wr_progress_end(&progress);
-    if (r < 0)
-        code = wr_ranks_failed(&c->ranks, c->cli, r, &err);
-    else if (wr_ranks_speaks(&c->ranks))
-        code = conclude(c->cli, plan, results, &monitor);
-    wr_monitor_free(&monitor);
-    wr_bench_free(results, plan->case_count);
-    return code;
+    c->plan.progress = wr_progress_callback;
+    c->plan.progress_arg = &c->s.line;
+    c->plan.stopped = wr_interrupted;
+    return wr_bench(&c->plan, &c->results, err);
 }
 
 /* Settings of a crop or an order that was not asked for would change nothing
@@ -360,41 +298,35 @@ static int check_thresholds(const struct wr_cli *cli,
     return WR_EXIT_DONE;
 }
 
-/* Who this process is: one of several, unless it was told which share to
- * take. */
-static int find_ranks(struct bench_call *c, weir_err *err)
-{
-    wr_ranks_alone(&c->ranks);
-    if (wr_cli_given(c->cli, "rank") || wr_cli_given(c->cli, "world"))
-        return 0;
-    return wr_ranks_find(&c->ranks, c->cli, err);
-}
-
 /* Each rank runs every case on its share. */
 static void share_cases(struct bench_call *c)
 {
-    const struct bench_args *a = c->cli->args;
-    const struct wr_launch *l = &c->ranks.launch;
+    const struct bench_args *a = c->s.args;
+    const struct wr_launch *l = &c->s.ranks.launch;
 
-    for (size_t k = 0; wr_ranks_several(&c->ranks) && k < c->plan.case_count;
+    for (size_t k = 0; wr_ranks_several(&c->s.ranks) && k < c->plan.case_count;
          k++) {
         weir_pipeline_config *cfg = &c->plan.cases[k].cfg;
 
         cfg->rank = l->rank;
         cfg->world = l->world;
         if (!a->threads.count)
-            cfg->threads = wr_ranks_threads(&c->ranks);
+            cfg->threads = wr_ranks_threads(&c->s.ranks);
     }
     c->plan.local_rank = l->local_rank;
 }
 
 /* What is to be measured, from the options alone. */
-static int make_plan(struct bench_call *c)
+static int bench_prepare(void *call)
 {
-    const struct bench_args *a = c->cli->args;
+    struct bench_call *c = call;
+    const struct bench_args *a = c->s.args;
     struct wr_bench_plan *plan = &c->plan;
+    int code = check_options(c->s.cli);
     weir_err err;
 
+    if (code != WR_EXIT_DONE)
+        return code;
     *plan = (struct wr_bench_plan){
         .rounds = (unsigned)a->repeat,
         .digest = a->digest,
@@ -403,67 +335,83 @@ static int make_plan(struct bench_call *c)
         .batch_rows = a->record || a->json ? BATCH_ROWS : 0,
     };
     if (bench_accelerator(a, &plan->accelerator, &err) < 0 ||
-        bench_cases(a, &plan->cases, &plan->case_count, &err) < 0)
-        return wr_cli_usage(c->cli, "%s", err.msg);
+        bench_cases(c->s.cli, &plan->cases, &plan->case_count, &err) < 0)
+        return wr_cli_usage(c->s.cli, "%s", err.msg);
     share_cases(c);
-    return WR_EXIT_DONE;
+    return WR_GO_ON;
 }
 
-/* Meets the other ranks and opens the data set. */
-static int begin(struct bench_call *c)
+/* Of the tiers' folders. */
+static void watch_disks(struct bench_call *c)
 {
+    const struct bench_args *a = c->s.args;
+    char *tier, *rest = NULL;
+
+    c->tiers = wr_new_text(c->s.cli, "%s", a->feed.cache ? a->feed.cache : "");
+    for (tier = strtok_r(c->tiers, ",", &rest); tier;
+         tier = strtok_r(NULL, ",", &rest)) {
+        char *size = strrchr(tier, ':');
+
+        if (size)
+            *size = '\0';
+        if (strcmp(tier, "ram"))
+            wr_session_watch(&c->s, tier);
+    }
+}
+
+static int bench_begin(void *call)
+{
+    struct bench_call *c = call;
+    const struct bench_args *a = c->s.args;
     weir_err err;
-    int r = wr_ranks_meet(&c->ranks, &err);
+    int code, r = wr_ranks_several(&c->s.ranks)
+                      ? wr_ranks_hosts(&c->s.ranks, &c->hosts, &err)
+                      : 0;
 
     if (r < 0)
-        return wr_ranks_failed(&c->ranks, c->cli, r, &err);
-    r = wr_ranks_in_turn(&c->ranks, open_dataset, c, &err);
-    if (r < 0 && !(wr_ranks_several(&c->ranks) && wr_interrupted()))
-        return wr_ranks_speaks(&c->ranks) ? wr_cli_open_failed(c->cli, &err)
-                                          : WR_EXIT_FAILED;
-    if (r == 0 && wr_ranks_several(&c->ranks))
-        r = wr_ranks_hosts(&c->ranks, &c->hosts, &err);
-    if (r < 0)
-        return wr_ranks_failed(&c->ranks, c->cli, r, &err);
-    c->plan.ds = c->ds;
-    c->plan.comm = c->ranks.comm;
-    return WR_EXIT_DONE;
-}
-
-static int measure(struct bench_call *c)
-{
-    const struct bench_args *a = c->cli->args;
-    int code = make_plan(c);
-
-    if (code == WR_EXIT_DONE)
-        code = begin(c);
-    if (code != WR_EXIT_DONE)
-        return code;
-    wr_dataset_note_issues(c->cli, c->ds);
-    code = check_thresholds(c->cli, &c->plan);
+        return wr_ranks_failed(&c->s.ranks, c->s.cli, r, &err);
+    c->plan.ds = c->s.ds;
+    c->plan.comm = c->s.ranks.comm;
+    wr_dataset_note_issues(c->s.cli, c->s.ds);
+    code = check_thresholds(c->s.cli, &c->plan);
     if (code != WR_EXIT_DONE)
         return code;
     if (!a->json)
-        bench_print_head(c->cli, &c->plan, c->hosts);
-    fflush(c->cli->out);
-    return run_plan(c);
+        bench_print_head(c->s.cli, &c->plan, c->hosts);
+    watch_disks(c);
+    return WR_GO_ON;
 }
 
+static void bench_done(void *call)
+{
+    struct bench_call *c = call;
+
+    wr_bench_free(c->results, c->plan.case_count);
+    free(c->plan.cases);
+    free(c->tiers);
+}
+
+/* A process that was told which share to take is not one of several. */
 static int bench_run(struct wr_cli *cli)
 {
-    struct bench_call c = {.cli = cli};
-    weir_err err;
-    int code;
+    const struct wr_session_job job = {
+        .call_bytes = sizeof(struct bench_call),
+        .ranks = wr_cli_given(cli, "rank") || wr_cli_given(cli, "world")
+                     ? WR_JOB_ALONE
+                     : WR_JOB_RANKS,
+        .label = "measuring",
+        .unit = "batches",
+        WR_JOB_DATASET(struct bench_args),
+        WR_JOB_RECORD(struct bench_args),
+        .prepare = bench_prepare,
+        .begin = bench_begin,
+        .work = bench_work,
+        .record = bench_record,
+        .finish = bench_finish,
+        .done = bench_done,
+    };
 
-    if (find_ranks(&c, &err) < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
-    code = check_options(cli);
-    if (code == WR_EXIT_DONE)
-        code = measure(&c);
-    weir_dataset_close(&c.ds);
-    free(c.plan.cases);
-    wr_ranks_done(&c.ranks);
-    return code;
+    return wr_session(cli, &job);
 }
 
 static const struct wr_operand operands[] = {

@@ -8,7 +8,7 @@
 #include "checkpoint/problem.h"
 #include "cli/ckpt.h"
 #include "cli/interrupt.h"
-#include "cli/monitor.h"
+#include "cli/session.h"
 #include "cli/optvalue.h"
 #include "measure/ckpt_bench.h"
 #include "tier/name.h"

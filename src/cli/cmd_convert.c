@@ -14,10 +14,9 @@
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
-#include "cli/open.h"
 #include "cli/optvalue.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "cli/screen.h"
 #include "convert/convert.h"
 #include "format/array_writer.h"
@@ -88,6 +87,13 @@ static const struct wr_choice error_choices[] = {
     {"skip", WEIR_ON_ERROR_SKIP, "name it, count it, leave it out"},
     {"fail", WEIR_ON_ERROR_FAIL, "stop"},
     {NULL, 0, NULL}};
+
+/* One call of the command. */
+struct convert_call {
+    struct wr_session s;
+    struct wr_convert_config cfg;
+    struct wr_convert_result res;
+};
 
 /* Options that only pictures have. */
 static const char *const picture_options[] = {"max-side", "quality", "check"};
@@ -293,11 +299,17 @@ static int check_options(const struct wr_cli *cli)
     return WR_EXIT_DONE;
 }
 
-static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
-                       weir_err *err)
+static int convert_prepare(void *call)
 {
-    const struct convert_args *a = cli->args;
+    struct convert_call *c = call;
+    const struct wr_cli *cli = c->s.cli;
+    const struct convert_args *a = c->s.args;
+    struct wr_convert_config *cfg = &c->cfg;
+    int code = check_options(cli);
+    weir_err err;
 
+    if (code != WR_EXIT_DONE)
+        return code;
     wr_convert_defaults(cfg);
     cfg->target = cli->operands[1];
     cfg->to = wr_choice_name(to_choices, a->to);
@@ -320,7 +332,9 @@ static int fill_config(const struct wr_cli *cli, struct wr_convert_config *cfg,
     cfg->tensor.picture = a->feed.picture;
     wr_settings_normalize((enum wr_normalize)a->normalize,
                           &cfg->tensor.picture);
-    return wr_feed_check(cli->cmd->options, &cfg->tensor, err);
+    return wr_feed_check(cli->cmd->options, &cfg->tensor, &err) < 0
+               ? wr_cli_usage(cli, "%s", err.msg)
+               : WR_GO_ON;
 }
 
 static void convert_defaults(void *args)
@@ -330,35 +344,31 @@ static void convert_defaults(void *args)
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)
 {
-    if (total)
-        wr_progress_callback(arg, done, total);
-    return wr_interrupted();
-}
-
-static int open_source(struct wr_cli *cli, weir_dataset **ret, weir_err *err)
-{
-    const struct convert_args *a = cli->args;
-
-    return wr_cli_open(cli, cli->operands[0], &a->open, ret, err);
+    return total ? wr_session_count(arg, done, total) : wr_interrupted();
 }
 
 /* What is in the data set and cannot be converted because it was not even
  * indexed. */
-static void note_issues(const struct wr_cli *cli, const weir_dataset *ds)
+static int convert_begin(void *call)
 {
-    uint64_t n = weir_dataset_issue_count(ds);
-    const weir_issue *first = weir_dataset_issue(ds, 0);
+    const struct convert_call *c = call;
+    uint64_t n = weir_dataset_issue_count(c->s.ds);
+    const weir_issue *first = weir_dataset_issue(c->s.ds, 0);
 
     if (n && first)
-        wr_cli_note(cli,
+        wr_cli_note(c->s.cli,
                     "the source has %" PRIu64 " problem%s, the first: "
                     "'%s': %s",
                     n, n == 1 ? "" : "s", first->name, first->reason);
+    return WR_GO_ON;
 }
 
-static int fail_run(const struct wr_cli *cli, int code,
-                    const struct wr_convert_result *res, const weir_err *err)
+static int convert_fail(void *call, int code, const weir_err *err)
 {
+    struct convert_call *c = call;
+    const struct wr_cli *cli = c->s.cli;
+    const struct wr_convert_result *res = &c->res;
+
     if (code == WEIR_ECANCELED)
         wr_cli_fail(cli, "interrupted");
     else
@@ -372,48 +382,48 @@ static int fail_run(const struct wr_cli *cli, int code,
     return WR_EXIT_FAILED;
 }
 
-static int convert_run(struct wr_cli *cli)
+static int convert_work(void *call, weir_err *err)
 {
-    const struct convert_args *a = cli->args;
-    struct wr_convert_config cfg;
-    struct wr_convert_result res;
-    struct wr_progress progress;
-    struct wr_screen screen;
-    weir_dataset *ds = NULL;
-    weir_err err;
-    int r = check_options(cli);
+    struct convert_call *c = call;
 
-    if (r)
-        return r;
-    if (fill_config(cli, &cfg, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
-    if (open_source(cli, &ds, &err) < 0)
-        return wr_cli_open_failed(cli, &err);
-    note_issues(cli, ds);
-    cfg.ds = ds;
-    cfg.progress = on_progress;
-    cfg.progress_arg = &progress;
-    wr_progress_start(
-        &progress, cli,
-        &(struct wr_progress_spec){.label = "converting", .bytes = true});
-    r = wr_convert_run(&cfg, &res, &err);
-    wr_progress_end(&progress);
-    if (r < 0) {
-        r = fail_run(cli, r, &res, &err);
-    } else {
-        convert_note_bad(cli, &res);
-        r = WR_EXIT_DONE;
-        if (a->json) {
-            r = convert_print_json(cli, &cfg, &res);
-        } else {
-            convert_print_text(wr_screen_start(&screen, cli), &cfg, &res);
-            wr_screen_end(&screen);
-        }
-    }
-    wr_convert_result_done(&res);
-    weir_dataset_close(&ds);
-    return r;
+    c->cfg.ds = c->s.ds;
+    c->cfg.progress = on_progress;
+    c->cfg.progress_arg = &c->s;
+    return wr_convert_run(&c->cfg, &c->res, err);
 }
+
+static int convert_finish(void *call)
+{
+    struct convert_call *c = call;
+    const struct convert_args *a = c->s.args;
+    struct wr_screen screen;
+
+    convert_note_bad(c->s.cli, &c->res);
+    if (a->json)
+        return convert_print_json(c->s.cli, &c->cfg, &c->res);
+    convert_print_text(wr_screen_start(&screen, c->s.cli), &c->cfg, &c->res);
+    wr_screen_end(&screen);
+    return WR_EXIT_DONE;
+}
+
+static void convert_done(void *call)
+{
+    struct convert_call *c = call;
+
+    wr_convert_result_done(&c->res);
+}
+
+static const struct wr_session_job job = {
+    .call_bytes = sizeof(struct convert_call),
+    .label = "converting",
+    .bytes = true,
+    .open_args = offsetof(struct convert_args, open),
+    .prepare = convert_prepare,
+    .begin = convert_begin,
+    .work = convert_work,
+    .fail = convert_fail,
+    .finish = convert_finish,
+    .done = convert_done};
 
 #define A struct convert_args
 static const struct wr_option options[] = {
@@ -555,5 +565,5 @@ const struct wr_command wr_cmd_convert = {
     .args_size = sizeof(struct convert_args),
     .defaults = convert_defaults,
     .examples = examples,
-    .run = convert_run,
+    .job = &job,
 };

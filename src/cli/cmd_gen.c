@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/dtype.h"
@@ -13,15 +15,18 @@
 #include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/gen_workload.h"
 #include "cli/interrupt.h"
 #include "cli/optvalue.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
 #include "cli/screen.h"
+#include "cli/session.h"
 #include "format/array_writer.h"
 #include "format/writer.h"
+#include "gen/dataset.h"
 #include "gen/generate.h"
+#include "workload/workload.h"
+
+#define PREFIX "workload:" /* in front of a name that is a kind's, too */
 
 struct gen_args {
     uint64_t samples, classes, seed, threads, samples_per_file, vary, drawn;
@@ -54,6 +59,17 @@ static const struct wr_choice to_choices[] = {
 #include "format/formats.def"
     {NULL, 0, NULL}};
 
+/* One call of the command. */
+struct gen_call {
+    struct wr_session s;
+    /* of a kind */
+    struct wr_gen_config cfg;
+    struct wr_gen_result res;
+    /* of a workload */
+    struct wr_workload *workload; /* owned */
+    struct wr_dataset_result made;
+};
+
 /* Options that only tensors have. */
 static const char *const tensor_options[] = {"to", "shape", "dtype",
                                              "samples-per-file", "vary"};
@@ -69,12 +85,6 @@ static const struct {
     double q;
 } quantiles[] = {{"min", 0.0},  {"p10", 0.10}, {"p50", 0.50},
                  {"p90", 0.90}, {"p99", 0.99}, {"max", 1.0}};
-
-static int on_progress(void *arg, uint64_t done, uint64_t total)
-{
-    wr_progress_callback(arg, done, total);
-    return wr_interrupted();
-}
 
 static uint64_t size_at(const struct wr_hist *sizes, double q)
 {
@@ -182,37 +192,23 @@ static int check_args(const struct wr_cli *cli, struct wr_gen_config *cfg)
     return WR_EXIT_DONE;
 }
 
-static int gen_workload(const struct wr_cli *cli, struct wr_ranks *ranks)
+/* Made in one process: on others than the first rank nothing happens, and the
+ * first one fails and says why. */
+static int kind_prepare(void *call)
 {
-    const struct gen_args *a = cli->args;
-    const struct wr_gen_workload_args w = {
-        .workload = cli->operands[0],
-        .folder = cli->operands[1],
-        .overrides = (const char *const *)cli->operands + 2,
-        .override_count = cli->operand_count - 2,
-        .scale = a->scale,
-        .accelerators = a->accelerators,
-        .seed = a->seed,
-        .threads = (unsigned)a->threads,
-        .force = a->force,
-        .json = a->json,
-        .ranks = ranks,
-    };
+    struct gen_call *c = call;
+    const struct wr_cli *cli = c->s.cli;
+    const struct gen_args *a = c->s.args;
+    int code;
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(kind_options); k++)
-        if (wr_cli_given(cli, kind_options[k]))
-            return wr_cli_usage(cli,
-                                "option --%s is not for workloads: their "
-                                "description says it (KEY=VALUE changes it)",
-                                kind_options[k]);
-    return wr_cli_gen_workload(cli, &w);
-}
-
-static int gen_kind(const struct wr_cli *cli)
-{
-    const struct gen_args *a = cli->args;
-    struct wr_progress progress;
-    struct wr_gen_config cfg = {
+    if (!wr_ranks_speaks(&c->s.ranks))
+        return WR_EXIT_DONE;
+    if (wr_ranks_several(&c->s.ranks))
+        return wr_cli_usage(cli,
+                            "%s is made in one process: start it without %s "
+                            "(several ranks make data sets of workloads)",
+                            cli->operands[0], c->s.ranks.launch.by);
+    c->cfg = (struct wr_gen_config){
         .kind = cli->operands[0],
         .target = cli->operands[1],
         .list = a->list,
@@ -228,54 +224,244 @@ static int gen_kind(const struct wr_cli *cli)
         .shape = {.dtype = a->dtype},
         .samples_per_file = a->samples_per_file,
         .vary = (unsigned)a->vary,
-        .progress = on_progress,
-        .progress_arg = &progress,
+        .progress = wr_session_count,
+        .progress_arg = &c->s,
     };
-    struct wr_gen_result res;
-    struct wr_screen screen;
-    weir_err err;
-    int r = check_args(cli, &cfg);
+    code = check_args(cli, &c->cfg);
+    return code == WR_EXIT_DONE ? WR_GO_ON : code;
+}
 
-    if (r)
-        return r;
-    wr_progress_start(
-        &progress, cli,
-        &(struct wr_progress_spec){.label = "generating", .unit = "samples"});
-    r = wr_gen_run(&cfg, &res, &err);
-    wr_progress_end(&progress);
-    if (r == WEIR_ECANCELED)
-        return wr_cli_fail(cli, "interrupted: nothing was left");
-    if (r < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
+static int kind_work(void *call, weir_err *err)
+{
+    struct gen_call *c = call;
+
+    return wr_gen_run(&c->cfg, &c->res, err);
+}
+
+static int kind_finish(void *call)
+{
+    struct gen_call *c = call;
+    const struct gen_args *a = c->s.args;
+    struct wr_screen screen;
+
     if (a->json)
-        return print_json(cli, &cfg, &res);
-    print_text(wr_screen_start(&screen, cli), &cfg, &res);
+        return print_json(c->s.cli, &c->cfg, &c->res);
+    print_text(wr_screen_start(&screen, c->s.cli), &c->cfg, &c->res);
     wr_screen_end(&screen);
     return WR_EXIT_DONE;
 }
 
+static const struct wr_session_job kind_job = {
+    .call_bytes = sizeof(struct gen_call),
+    .ranks = WR_JOB_LATER,
+    .interrupted = "nothing was left",
+    .label = "generating",
+    .unit = "samples",
+    .prepare = kind_prepare,
+    .work = kind_work,
+    .finish = kind_finish};
+
+/* --- data sets of workloads --- */
+
+/* What all ranks made, in the time of the slowest; on rank 0. */
+static int add_up(struct wr_ranks *ranks, struct wr_dataset_result *res,
+                  weir_err *err)
+{
+    struct wr_comm_part *parts;
+    struct wr_dataset_result one;
+    int r = wr_comm_gather(ranks->comm, res, sizeof(*res), &parts, err);
+
+    if (r < 0)
+        return r;
+    for (uint32_t k = 1; parts && k < ranks->launch.world; k++) {
+        if (parts[k].len != sizeof(one)) {
+            r = wr_fail(err, WEIR_EFORMAT, "what rank %u sent cannot be read",
+                        k);
+            break;
+        }
+        memcpy(&one, parts[k].bytes, sizeof(one));
+        res->made_files += one.made_files;
+        res->made_bytes += one.made_bytes;
+        res->kept_files += one.kept_files;
+        res->elapsed_ns = WR_MAX(res->elapsed_ns, one.elapsed_ns);
+    }
+    free(parts);
+    return r;
+}
+
+static void print_made(const struct wr_cli *cli, uint32_t world,
+                       const struct wr_dataset_result *res)
+{
+    double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
+    char b[32], c[32], by[32] = "";
+
+    wr_cli_put(cli, "%s: %s file%s to train on",
+               wr_show_path(cli->operands[1]).text,
+               wr_format_count(b, sizeof(b), res->train_files),
+               res->train_files == 1 ? "" : "s");
+    if (res->eval_files)
+        wr_cli_put(cli, ", %s to evaluate",
+                   wr_format_count(b, sizeof(b), res->eval_files));
+    wr_cli_put(cli, ", %s sample%s\n",
+               wr_format_count(c, sizeof(c), res->samples),
+               res->samples == 1 ? "" : "s");
+    if (res->kept_files)
+        wr_cli_put(cli, "%s of the files %s there already\n",
+                   wr_format_count(b, sizeof(b), res->kept_files),
+                   res->kept_files == 1 ? "was" : "were");
+    if (world > 1)
+        snprintf(by, sizeof(by), "%u ranks of ", world);
+    wr_cli_put(cli, "made %s in %.1f s by %s%u thread%s: %s/s, %.0f files/s\n",
+               wr_format_bytes(b, sizeof(b), (double)res->made_bytes), seconds,
+               by, res->threads, res->threads == 1 ? "" : "s",
+               wr_format_bytes(c, sizeof(c), (double)res->made_bytes / seconds),
+               (double)res->made_files / seconds);
+}
+
+static int print_made_json(const struct wr_cli *cli, uint32_t world,
+                           const struct wr_dataset_result *res)
+{
+    const struct gen_args *a = cli->args;
+    char path[4 * PATH_MAX + 8]; /* each byte as \xNN */
+    char name[4 * PATH_MAX + 8];
+    json_t *root = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}",
+        "workload", wr_text_show(cli->operands[0], false, name, sizeof(name)),
+        "path", wr_text_show(cli->operands[1], false, path, sizeof(path)),
+        "seed", (json_int_t)a->seed, "samples", (json_int_t)res->samples,
+        "files", (json_int_t)res->files, "train_files",
+        (json_int_t)res->train_files, "eval_files", (json_int_t)res->eval_files,
+        "made_files", (json_int_t)res->made_files, "kept_files",
+        (json_int_t)res->kept_files, "bytes", (json_int_t)res->made_bytes,
+        "threads", (json_int_t)res->threads, "seconds",
+        (double)res->elapsed_ns / (double)WR_NS_PER_SEC);
+
+    if (root && world > 1)
+        json_object_set_new(root, "ranks", json_integer(world));
+    return wr_json_print(cli, root);
+}
+
+static int load_workload(struct gen_call *c, weir_err *err)
+{
+    const struct gen_args *a = c->s.args;
+    const struct wr_cli *cli = c->s.cli;
+    const char *name = cli->operands[0];
+    int r;
+
+    if (!strncmp(name, PREFIX, strlen(PREFIX)))
+        name += strlen(PREFIX);
+    r = wr_workload_load(name, (const char *const *)cli->operands + 2,
+                         cli->operand_count - 2, wr_session_note, &c->s,
+                         &c->workload, err);
+    if (r < 0 || a->scale == 1.0)
+        return r;
+    return wr_workload_scale(c->workload, a->scale, a->accelerators, err);
+}
+
+static int workload_prepare(void *call)
+{
+    struct gen_call *c = call;
+    const struct wr_cli *cli = c->s.cli;
+    weir_err err;
+    int r;
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(kind_options); k++)
+        if (wr_cli_given(cli, kind_options[k]))
+            return wr_cli_usage(cli,
+                                "option --%s is not for workloads: their "
+                                "description says it (KEY=VALUE changes it)",
+                                kind_options[k]);
+    r = load_workload(c, &err);
+    if (r == WEIR_ENOENT)
+        return wr_cli_usage(cli,
+                            "%s, and no kind of data set (imagenet, "
+                            "caltech101, tensors)",
+                            err.msg);
+    return r < 0 ? wr_cli_usage(cli, "%s", err.msg) : WR_GO_ON;
+}
+
+/* Files are in the label of the line, bytes are its count. */
+static int on_files(void *arg, const struct wr_dataset_state *s)
+{
+    struct wr_session *to = arg;
+    char a[32], b[32];
+
+    snprintf(to->label, sizeof(to->label), "generating %s of %s files",
+             wr_format_count(a, sizeof(a), s->files_done),
+             wr_format_count(b, sizeof(b), s->files));
+    return wr_session_count(to, s->bytes_done, s->bytes);
+}
+
+static int workload_work(void *call, weir_err *err)
+{
+    struct gen_call *c = call;
+    const struct gen_args *a = c->s.args;
+    bool several = wr_ranks_several(&c->s.ranks);
+    struct wr_dataset_config cfg = {
+        .workload = c->workload,
+        .target = c->s.cli->operands[1],
+        .seed = a->seed,
+        .threads = several && !a->threads ? wr_ranks_threads(&c->s.ranks)
+                                          : (unsigned)a->threads,
+        .force = a->force,
+        .comm = several ? c->s.ranks.comm : NULL,
+        .progress = on_files,
+        .progress_arg = &c->s};
+    int r = wr_gen_workload(&cfg, &c->made, err);
+
+    return r == 0 && cfg.comm ? add_up(&c->s.ranks, &c->made, err) : r;
+}
+
+static int workload_fail(void *call, int r, const weir_err *err)
+{
+    struct gen_call *c = call;
+
+    return r == WEIR_ECANCELED && !wr_ranks_several(&c->s.ranks)
+               ? wr_cli_fail(c->s.cli,
+                             "interrupted %s: the same command continues",
+                             err->msg)
+               : wr_ranks_failed(&c->s.ranks, c->s.cli, r, err);
+}
+
+static int workload_finish(void *call)
+{
+    struct gen_call *c = call;
+    const struct gen_args *a = c->s.args;
+    uint32_t world = c->s.ranks.launch.world;
+    struct wr_screen screen;
+
+    if (!wr_ranks_speaks(&c->s.ranks))
+        return WR_EXIT_DONE;
+    if (a->json)
+        return print_made_json(c->s.cli, world, &c->made);
+    print_made(wr_screen_start(&screen, c->s.cli), world, &c->made);
+    wr_screen_end(&screen);
+    return WR_EXIT_DONE;
+}
+
+static void workload_done(void *call)
+{
+    struct gen_call *c = call;
+
+    wr_workload_free(c->workload);
+}
+
+static const struct wr_session_job workload_job = {
+    .call_bytes = sizeof(struct gen_call),
+    .ranks = WR_JOB_RANKS,
+    .interrupted = "the same command continues",
+    .label = "generating",
+    .bytes = true,
+    .prepare = workload_prepare,
+    .work = workload_work,
+    .fail = workload_fail,
+    .finish = workload_finish,
+    .done = workload_done};
+
 static int gen_run(struct wr_cli *cli)
 {
-    const char *what = cli->operands[0];
-    struct wr_ranks ranks;
-    weir_err err;
-    int code;
-
-    if (wr_ranks_find(&ranks, cli, &err) < 0)
-        code = wr_cli_fail(cli, "%s", err.msg);
-    else if (!wr_gen_kind_find(what))
-        code = gen_workload(cli, &ranks);
-    else if (ranks.launch.rank > 0)
-        code = WR_EXIT_DONE; /* and the first rank fails: it says why */
-    else if (wr_ranks_several(&ranks))
-        code = wr_cli_usage(cli,
-                            "%s is made in one process: start it without %s "
-                            "(several ranks make data sets of workloads)",
-                            what, ranks.launch.by);
-    else
-        code = gen_kind(cli);
-    wr_ranks_done(&ranks);
-    return code;
+    return wr_session(cli, wr_gen_kind_find(cli->operands[0]) ? &kind_job
+                                                              : &workload_job);
 }
 
 static const struct wr_choice kind_choices[] = {

@@ -13,7 +13,7 @@
 #include "cli/inspect_json.h"
 #include "cli/inspect_report.h"
 #include "cli/interrupt.h"
-#include "cli/open.h"
+#include "cli/session.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "cli/screen.h"

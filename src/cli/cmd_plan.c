@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "cli/interrupt.h"
 #include "cli/plan_args.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "cli/report_trace.h"
 #include "cli/table.h"
 #include "plan/answer.h"
@@ -32,11 +32,9 @@ static const uint32_t threads[] = {1, 2, 4, 8};
 
 /* One call of the command. */
 struct plan_call {
-    struct wr_cli *cli;
+    struct wr_session s;
     struct wr_plan_draft draft;
     struct wr_plan_answer answer;
-    struct wr_progress line;
-    char label[80];
 };
 
 /* --- the systems of the paper --- */
@@ -350,33 +348,32 @@ static void on_progress(void *arg, const char *what, size_t done, size_t total)
 {
     struct plan_call *c = arg;
 
-    snprintf(c->label, sizeof(c->label), "%s", what);
-    wr_progress_total(&c->line, total);
-    wr_progress_set(&c->line, done);
+    snprintf(c->s.label, sizeof(c->s.label), "%s", what);
+    wr_progress_callback(&c->s.line, done, total);
 }
 
 /* Whether a plan is described at all, or only times are to be explained. */
 static bool is_planned(const struct plan_call *c)
 {
-    const struct plan_args *a = c->cli->args;
+    const struct plan_args *a = c->s.args;
 
-    return !a->explain || c->cli->operand_count || a->model || a->storage;
+    return !a->explain || c->s.cli->operand_count || a->model || a->storage;
 }
 
 /* Everything that is said, and what follows from it. */
 static int gather(struct plan_call *c, weir_err *err)
 {
-    const struct plan_args *a = c->cli->args;
+    const struct plan_args *a = c->s.args;
     const struct wr_plan_model *model = NULL;
-    int r = wr_plan_args_check(c->cli, err);
+    int r = wr_plan_args_check(c->s.cli, err);
 
     wr_plan_draft_init(&c->draft);
     if (r == 0)
-        r = wr_plan_args_say(c->cli, &c->draft, &model, err);
+        r = wr_plan_args_say(c->s.cli, &c->draft, &model, err);
     if (r == 0)
-        r = plan_read_inputs(c->cli, &c->draft, &c->answer, err);
+        r = plan_read_inputs(c->s.cli, &c->draft, &c->answer, err);
     if (r == 0)
-        r = wr_plan_args_say_late(c->cli, &c->draft, err);
+        r = wr_plan_args_say_late(c->s.cli, &c->draft, err);
     if (r == 0 && is_planned(c))
         r = wr_plan_draft_finish(&c->draft, err);
     if (r == 0 && a->explain)
@@ -385,9 +382,10 @@ static int gather(struct plan_call *c, weir_err *err)
     return r;
 }
 
-static int answer(struct plan_call *c, weir_err *err)
+static int plan_work(void *call, weir_err *err)
 {
-    const struct plan_args *a = c->cli->args;
+    struct plan_call *c = call;
+    const struct plan_args *a = c->s.args;
     const struct wr_plan_questions q = {
         .target = a->target,
         .most = (uint32_t)a->most,
@@ -400,37 +398,56 @@ static int answer(struct plan_call *c, weir_err *err)
         .progress = on_progress,
         .arg = c,
     };
-    int r;
 
     if (!is_planned(c))
         return 0;
     c->answer.draft = &c->draft;
-    wr_progress_start(&c->line, c->cli,
-                      &(struct wr_progress_spec){.label = c->label});
-    r = wr_plan_answer(&c->answer, &q, err);
-    wr_progress_end(&c->line);
-    return r;
+    return wr_plan_answer(&c->answer, &q, err);
 }
 
-static int run_call(struct plan_call *c)
+static int plan_fail(void *call, int r, const weir_err *err)
 {
-    const struct plan_args *a = c->cli->args;
+    struct plan_call *c = call;
+
+    return r == WEIR_EINVAL ? wr_cli_usage(c->s.cli, "%s", err->msg)
+                            : wr_cli_fail(c->s.cli, "%s", err->msg);
+}
+
+/* What is read cannot be planned with, whatever the reason. */
+static int plan_prepare(void *call)
+{
+    struct plan_call *c = call;
     weir_err err;
     int r = gather(c, &err);
 
-    /* What is read cannot be planned with, whatever the reason. */
-    if (r == WEIR_ENOMEM)
-        return wr_cli_fail(c->cli, "%s", err.msg);
-    if (r < 0)
-        return wr_cli_usage(c->cli, "%s", err.msg);
-    r = answer(c, &err);
     if (r == 0)
-        r = wr_cli_give_record(c->cli, wr_plan_record(&c->answer), a->json,
-                               a->record, &err);
-    if (r == WEIR_EINVAL)
-        return wr_cli_usage(c->cli, "%s", err.msg);
-    return r < 0 ? wr_cli_fail(c->cli, "%s", err.msg) : WR_EXIT_DONE;
+        return WR_GO_ON;
+    return plan_fail(c, r == WEIR_ENOMEM ? r : WEIR_EINVAL, &err);
 }
+
+static json_t *plan_record(void *call)
+{
+    struct plan_call *c = call;
+
+    return wr_plan_record(&c->answer);
+}
+
+static void plan_done(void *call)
+{
+    struct plan_call *c = call;
+
+    wr_plan_answer_done(&c->answer);
+}
+
+static const struct wr_session_job job = {
+    .call_bytes = sizeof(struct plan_call),
+    .label = "",
+    WR_JOB_RECORD(struct plan_args),
+    .prepare = plan_prepare,
+    .work = plan_work,
+    .fail = plan_fail,
+    .record = plan_record,
+    .done = plan_done};
 
 static int print_paper(struct wr_cli *cli)
 {
@@ -443,19 +460,8 @@ static int print_paper(struct wr_cli *cli)
 static int plan_run(struct wr_cli *cli)
 {
     const struct plan_args *a = cli->args;
-    struct plan_call *c;
-    int code;
 
-    if (a->paper)
-        return print_paper(cli);
-    c = calloc(1, sizeof(*c));
-    if (!c)
-        return wr_cli_fail(cli, "out of memory");
-    c->cli = cli;
-    code = run_call(c);
-    wr_plan_answer_done(&c->answer);
-    free(c);
-    return code;
+    return a->paper ? print_paper(cli) : wr_session(cli, &job);
 }
 
 static const struct wr_operand operands[] = {

@@ -11,12 +11,10 @@
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
-#include "cli/monitor.h"
-#include "cli/open.h"
 #include "cli/probe_plan.h"
 #include "cli/probe_replay.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "cli/screen.h"
 #include "cli/table.h"
 #include "measure/probe.h"
@@ -51,14 +49,11 @@ struct probe_args {
 
 /* One run of the command. */
 struct probe {
-    struct wr_cli *cli; /* borrowed */
+    struct wr_session s;
     struct wr_probe_tests tests;
     struct wr_probe_plan plan;
     struct wr_store *store; /* owned */
     struct wr_probe_report report;
-    struct wr_monitor monitor;
-    struct wr_progress progress;
-    char label[WR_PROBE_NAME];
 };
 
 /* --- its report --- */
@@ -192,9 +187,10 @@ static int probe_print_plan(const struct wr_cli *cli,
 
 /* --- settings --- */
 
-static int make_tests(struct probe *p, weir_err *err)
+static int probe_prepare(void *call)
 {
-    const struct probe_args *a = p->cli->args;
+    struct probe *p = call;
+    const struct probe_args *a = p->s.args;
     struct wr_probe_wish w = {
         .quick = a->quick,
         .access = (enum wr_probe_access)a->access,
@@ -202,16 +198,19 @@ static int make_tests(struct probe *p, weir_err *err)
         .block = a->block,
         .workers = a->threads,
     };
+    weir_err err;
 
     for (size_t k = 0; k < a->only.count; k++)
         w.groups |= 1u << a->only.v[k];
-    return wr_probe_plan_tests(&w, &p->tests, err);
+    return wr_probe_plan_tests(&w, &p->tests, &err) < 0
+               ? wr_cli_usage(p->s.cli, "%s", err.msg)
+               : WR_GO_ON;
 }
 
 /* The folder must be there before anything else is done. */
 static int open_place(struct probe *p, weir_err *err)
 {
-    const char *url = p->cli->operands[0];
+    const char *url = p->s.cli->operands[0];
     char *leaf = NULL;
     struct wr_stat sb;
     int r = wr_store_open(url, &p->store, &leaf, err);
@@ -229,33 +228,40 @@ static int open_place(struct probe *p, weir_err *err)
 
 static int take_mix(struct probe *p, weir_err *err)
 {
-    const struct probe_args *a = p->cli->args;
-    weir_dataset *ds = NULL;
+    const struct probe_args *a = p->s.args;
     int r;
 
     wr_probe_mix_imagenet(&p->plan.mix);
     if (!a->like)
         return 0;
-    r = wr_cli_open(p->cli, a->like, &(struct wr_open_args){0}, &ds, err);
+    r = wr_cli_open(p->s.cli, a->like, &(struct wr_open_args){0}, &p->s.ds,
+                    err);
     if (r < 0)
         return r;
-    if (weir_dataset_count(ds) == 0)
+    if (weir_dataset_count(p->s.ds) == 0)
         r = wr_fail(err, WEIR_EINVAL, "'%s': no samples in it", a->like);
     else
-        r = wr_probe_mix_of(ds, &p->plan.mix, err);
-    weir_dataset_close(&ds);
+        r = wr_probe_mix_of(p->s.ds, &p->plan.mix, err);
+    weir_dataset_close(&p->s.ds);
     return r;
+}
+
+static int probe_open(void *call, weir_err *err)
+{
+    int r = open_place(call, err);
+
+    return r < 0 ? r : take_mix(call, err);
 }
 
 static void fill_plan(struct probe *p)
 {
-    const struct probe_args *a = p->cli->args;
+    const struct probe_args *a = p->s.args;
     struct wr_probe_plan *plan = &p->plan;
     uint64_t space = 0;
 
     if (p->store->ops->space)
         (void)p->store->ops->space(p->store, &space, NULL);
-    plan->url = p->cli->operands[0];
+    plan->url = p->s.cli->operands[0];
     plan->file = a->file;
     plan->file_bytes = a->file_size
                            ? a->file_size
@@ -279,34 +285,23 @@ static void on_progress(void *arg, const char *what, double part)
 {
     struct probe *p = arg;
 
-    snprintf(p->label, sizeof(p->label), "%s", what);
-    wr_progress_set(&p->progress, (uint64_t)(part * PARTS));
+    snprintf(p->s.label, sizeof(p->s.label), "%s", what);
+    wr_progress_set(&p->s.line, (uint64_t)(part * PARTS));
 }
 
-static int measure(struct probe *p, weir_err *err)
+static int probe_work(void *call, weir_err *err)
 {
-    const struct probe_args *a = p->cli->args;
-    int r;
+    struct probe *p = call;
 
-    snprintf(p->label, sizeof(p->label), "probing");
-    wr_progress_start(
-        &p->progress, p->cli,
-        &(struct wr_progress_spec){.label = p->label, .total = PARTS});
     p->plan.progress = on_progress;
     p->plan.progress_arg = p;
     p->plan.stopped = wr_interrupted;
-    wr_monitor_watch(
-        &p->monitor, p->cli,
-        &(struct wr_monitor_spec){.hz = a->monitor_hz, .store = p->store});
-    r = wr_probe(&p->plan, &p->report, err);
-    wr_monitor_stop(&p->monitor);
-    wr_progress_end(&p->progress);
-    return r;
+    return wr_probe(&p->plan, &p->report, err);
 }
 
 static int write_profile(const struct probe *p, weir_err *err)
 {
-    const struct probe_args *a = p->cli->args;
+    const struct probe_args *a = p->s.args;
     struct wr_device_profile profile;
     char *text;
     int r;
@@ -324,56 +319,69 @@ static int write_profile(const struct probe *p, weir_err *err)
     return r;
 }
 
-/* A file that cannot be written must not cost the other results. */
-static int give_results(const struct probe *p)
+static json_t *probe_record(void *call)
 {
-    const struct probe_args *a = p->cli->args;
+    const struct probe *p = call;
     const struct wr_probe_record of = {.plan = &p->plan,
                                        .report = &p->report,
                                        .store = p->store,
-                                       .monitor = &p->monitor};
-    weir_err err, profile_err;
-    int r = wr_cli_give_record(p->cli, wr_probe_record(&of), a->json, a->record,
-                               &err);
-    int fitted = write_profile(p, &profile_err);
+                                       .monitor = &p->s.monitor};
 
-    if (fitted < 0)
-        (void)wr_cli_fail(p->cli, "%s", profile_err.msg);
-    if (r < 0)
-        return wr_cli_fail(p->cli, "%s", err.msg);
-    return fitted < 0 ? WR_EXIT_FAILED : WR_EXIT_DONE;
+    return wr_probe_record(&of);
 }
 
-static int probe_place(struct probe *p)
+static int probe_finish(void *call)
 {
-    const struct probe_args *a = p->cli->args;
+    const struct probe *p = call;
     weir_err err;
-    int r, code;
 
-    if (open_place(p, &err) < 0 || take_mix(p, &err) < 0)
-        return wr_cli_fail(p->cli, "%s", err.msg);
+    return write_profile(p, &err) < 0 ? wr_cli_fail(p->s.cli, "%s", err.msg)
+                                      : WR_EXIT_DONE;
+}
+
+static int probe_begin(void *call)
+{
+    struct probe *p = call;
+    const struct probe_args *a = p->s.args;
+    weir_err err;
+
     fill_plan(p);
     if (a->profile && wr_probe_fit_check(&p->plan, &err) < 0)
-        return wr_cli_usage(p->cli, "--fit: %s", err.msg);
+        return wr_cli_usage(p->s.cli, "--fit: %s", err.msg);
     if (a->dry_run && a->json)
-        return wr_json_print(p->cli, wr_probe_plan_json(&p->plan));
+        return wr_json_print(p->s.cli, wr_probe_plan_json(&p->plan));
     if (!a->json)
-        probe_print_head(p->cli, &p->plan, p->store);
+        probe_print_head(p->s.cli, &p->plan, p->store);
     if (a->dry_run)
-        return probe_print_plan(p->cli, &p->plan, &err) < 0
-                   ? wr_cli_fail(p->cli, "%s", err.msg)
+        return probe_print_plan(p->s.cli, &p->plan, &err) < 0
+                   ? wr_cli_fail(p->s.cli, "%s", err.msg)
                    : WR_EXIT_DONE;
-    fflush(p->cli->out);
-    r = measure(p, &err);
-    if (r < 0)
-        return r == WEIR_ECANCELED
-                   ? wr_cli_fail(p->cli, "interrupted: no result, and what was "
-                                         "written is removed")
-                   : wr_cli_fail(p->cli, "%s", err.msg);
-    code = give_results(p);
-    wr_probe_report_done(&p->report);
-    return code;
+    p->s.watched.store = p->store;
+    return WR_GO_ON;
 }
+
+static void probe_done(void *call)
+{
+    struct probe *p = call;
+
+    wr_probe_report_done(&p->report);
+    wr_store_close(p->store);
+}
+
+static const struct wr_session_job job = {
+    .call_bytes = sizeof(struct probe),
+    .interrupted = "no result, and what was written is removed",
+    .label = "probing",
+    .total = PARTS,
+    .monitor_hz = offsetof(struct probe_args, monitor_hz),
+    WR_JOB_RECORD(struct probe_args),
+    .prepare = probe_prepare,
+    .open = probe_open,
+    .begin = probe_begin,
+    .work = probe_work,
+    .record = probe_record,
+    .finish = probe_finish,
+    .done = probe_done};
 
 static int replay_run(struct wr_cli *cli)
 {
@@ -390,26 +398,12 @@ static int replay_run(struct wr_cli *cli)
 static int probe_run(struct wr_cli *cli)
 {
     const struct probe_args *a = cli->args;
-    struct probe *p;
-    weir_err err;
-    int code;
 
     if (a->replay.trace)
         return replay_run(cli);
     if (!cli->operand_count)
         return wr_cli_usage(cli, "PATH is missing");
-    p = calloc(1, sizeof(*p));
-    if (!p)
-        return wr_cli_fail(cli, "out of memory");
-    p->cli = cli;
-    if (make_tests(p, &err) < 0)
-        code = wr_cli_usage(cli, "%s", err.msg);
-    else
-        code = probe_place(p);
-    wr_monitor_free(&p->monitor);
-    wr_store_close(p->store);
-    free(p);
-    return code;
+    return wr_session(cli, &job);
 }
 
 /* --- tables --- */

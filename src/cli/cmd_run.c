@@ -9,13 +9,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/dataset_out.h"
 #include "cli/interrupt.h"
-#include "cli/monitor.h"
-#include "cli/open.h"
-#include "cli/progress.h"
-#include "cli/ranks.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "cli/run_args.h"
 #include "cli/run_text.h"
 #include "run/dlio_output.h"
@@ -26,25 +22,19 @@
 #include "run/setup.h"
 #include "storage/storage.h"
 
-#define LABEL_BYTES 120
-
 /* One call of the command. */
 struct run_call {
-    struct wr_cli *cli;
-    struct wr_ranks ranks;
+    struct wr_session s;
     struct wr_workload *w;  /* owned */
     const char **overrides; /* owned: the list */
     size_t override_count;
-    const char *data;           /* borrowed from argv; NULL: not given */
-    char *data_url;             /* owned */
-    weir_dataset *train, *eval; /* owned */
+    const char *data;   /* borrowed from argv; NULL: not given */
+    char *data_url;     /* owned */
+    weir_dataset *eval; /* owned */
     struct wr_run_plan plan;
     struct wr_run_selftest selftest;
     struct wr_run_search search;
     struct wr_run_result res;
-    struct wr_monitor monitor;
-    struct wr_progress line;
-    char label[LABEL_BYTES];
 };
 
 /* --- callbacks --- */
@@ -54,17 +44,8 @@ static void on_progress(void *arg, const struct wr_run_news *news)
     struct run_call *c = arg;
 
     wr_run_label(news, c->search.target > 0 ? c->plan.accelerators : 0,
-                 c->label, sizeof(c->label));
-    wr_progress_total(&c->line, news->total);
-    wr_progress_set(&c->line, news->done);
-}
-
-static void on_note(void *arg, const char *text)
-{
-    struct run_call *c = arg;
-
-    wr_progress_hide(&c->line);
-    wr_cli_note(c->cli, "%s", text);
+                 c->s.label, sizeof(c->s.label));
+    wr_progress_callback(&c->s.line, news->done, news->total);
 }
 
 static void on_trying(void *arg, unsigned accelerators)
@@ -74,22 +55,15 @@ static void on_trying(void *arg, unsigned accelerators)
     c->plan.accelerators = accelerators;
 }
 
-static void on_remark(void *arg, const char *text)
-{
-    const struct run_call *c = arg;
-
-    wr_cli_note(c->cli, "%s", text);
-}
-
 /* --- the description --- */
 
 /* As many as were asked for, else those that hold one copy of the model, on all
  * ranks together. */
 static unsigned accelerators_of(const struct run_call *c)
 {
-    const struct run_args *a = c->cli->args;
+    const struct run_args *a = c->s.args;
     uint64_t copy = c->w->model.tensor * c->w->model.pipeline;
-    uint64_t ranks = c->ranks.launch.world;
+    uint64_t ranks = c->s.ranks.launch.world;
 
     if (a->accelerators)
         return (unsigned)a->accelerators;
@@ -98,23 +72,22 @@ static unsigned accelerators_of(const struct run_call *c)
 
 static uint64_t world_of(const struct run_call *c)
 {
-    return (uint64_t)accelerators_of(c) * c->ranks.launch.world;
+    return (uint64_t)accelerators_of(c) * c->s.ranks.launch.world;
 }
 
 static int load(struct run_call *c, weir_err *err)
 {
-    const struct run_args *a = c->cli->args;
-    const char *name = c->cli->operands[0];
+    const struct run_args *a = c->s.args;
+    const char *name = c->s.cli->operands[0];
     int r = 0;
 
-    c->overrides = calloc(c->cli->operand_count + 1, sizeof(*c->overrides));
-    if (!c->overrides)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    c->override_count = wr_run_operands(c->cli, c->overrides, &c->data, err,
+    c->overrides = wr_new(c->s.cli, c->s.cli->operand_count + 1,
+                          sizeof(*c->overrides));
+    c->override_count = wr_run_operands(c->s.cli, c->overrides, &c->data, err,
                                         &r);
     if (r == 0)
-        r = wr_workload_load(name, c->overrides, c->override_count, on_remark,
-                             c, &c->w, err);
+        r = wr_workload_load(name, c->overrides, c->override_count,
+                             wr_session_note, &c->s, &c->w, err);
     if (r == 0 && a->scale != 1)
         r = wr_workload_scale(c->w, a->scale, world_of(c), err);
     if (r < 0)
@@ -122,7 +95,7 @@ static int load(struct run_call *c, weir_err *err)
     wr_run_defaults(&c->plan);
     c->plan.w = c->w;
     c->plan.accelerators = accelerators_of(c);
-    return wr_run_plan_of(c->cli, &c->plan, err);
+    return wr_run_plan_of(c->s.cli, &c->plan, err);
 }
 
 /* --- the data --- */
@@ -141,23 +114,19 @@ static bool is_folder(const char *url)
 }
 
 /* NumPy's files do not say which axis counts the samples; the description says
- * how many there are. Fresh memory, or NULL. */
+ * how many there are. Fresh memory. */
 static char *axis_schema(const struct run_call *c, const char *schema)
 {
-    char *text;
-
     if (schema && strstr(schema, "axis="))
-        return strdup(schema);
-    return asprintf(&text, "%s%saxis=auto:%" PRIu64, schema ? schema : "",
-                    schema ? "," : "", c->w->dataset.samples_per_file) < 0
-               ? NULL
-               : text;
+        return wr_new_text(c->s.cli, "%s", schema);
+    return wr_new_text(c->s.cli, "%s%saxis=auto:%" PRIu64, schema ? schema : "",
+                       schema ? "," : "", c->w->dataset.samples_per_file);
 }
 
 static int open_part(struct run_call *c, bool eval, weir_dataset **ret,
                      weir_err *err)
 {
-    const struct run_args *a = c->cli->args;
+    const struct run_args *a = c->s.args;
     struct wr_open_args open = a->open;
     enum wr_wl_format format = c->w->dataset.format;
     bool numpy = !open.format && (format == WR_WL_NPY || format == WR_WL_NPZ);
@@ -168,31 +137,29 @@ static int open_part(struct run_call *c, bool eval, weir_dataset **ret,
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     if (!eval && !is_folder(url)) { /* the data itself, not its parent */
         free(url);
-        url = strdup(c->data_url);
+        url = wr_new_text(c->s.cli, "%s", c->data_url);
     }
     if (!open.format)
         open.format = wr_run_format(format);
     if (numpy)
         open.schema = schema = axis_schema(c, a->open.schema);
-    r = url && (!numpy || schema) ? wr_cli_open(c->cli, url, &open, ret, err)
-                                  : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    r = wr_cli_open(c->s.cli, url, &open, ret, err);
     free(schema);
     free(url);
     if (r == 0)
-        wr_dataset_note_issues(c->cli, *ret);
+        wr_dataset_note_issues(c->s.cli, *ret);
     return r;
 }
 
 /* "ROOT/FOLDER" of the description, as DLIO has it. */
-static char *described_data(const struct wr_workload *w)
+static char *described_data(const struct run_call *c)
 {
+    const struct wr_workload *w = c->w;
     const char *root = w->storage.root, *folder = w->dataset.data_folder;
     bool plain = *folder == '/' || !*root || !strcmp(root, "./");
-    char *url;
 
-    if (plain)
-        return strdup(folder);
-    return asprintf(&url, "%s/%s", root, folder) < 0 ? NULL : url;
+    return wr_new_text(c->s.cli, "%s%s%s", plain ? "" : root, plain ? "" : "/",
+                       folder);
 }
 
 static bool needs_data(const struct run_call *c)
@@ -204,8 +171,8 @@ static bool needs_data(const struct run_call *c)
 /* Before anything is opened: what the description may not choose. */
 static int check_folders(const struct run_call *c, weir_err *err)
 {
-    char *data = needs_data(c) && !c->data ? described_data(c->w) : NULL;
-    const struct run_args *args = c->cli->args;
+    char *data = needs_data(c) && !c->data ? described_data(c) : NULL;
+    const struct run_args *args = c->s.args;
     int r = wr_run_folders_check(&c->plan, args->ckpt != NULL, data, err);
 
     free(data);
@@ -227,40 +194,21 @@ static int open_data(void *arg, weir_err *err)
 
     if (!needs_data(c))
         return 0;
-    c->data_url = c->data ? strdup(c->data) : described_data(c->w);
-    if (!c->data_url)
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    r = open_part(c, /* eval= */ false, &c->train, err);
+    c->data_url = c->data ? wr_new_text(c->s.cli, "%s", c->data)
+                          : described_data(c);
+    r = open_part(c, /* eval= */ false, &c->s.ds, err);
     if (r == 0 && c->w->workflow.evaluation && c->w->dataset.files_eval)
         r = open_part(c, /* eval= */ true, &c->eval, err);
-    c->plan.train = c->train;
+    c->plan.train = c->s.ds;
     c->plan.eval = c->eval;
     return r;
 }
 
 /* --- running --- */
 
-static void start_monitor(struct run_call *c)
-{
-    const struct run_args *a = c->cli->args;
-    const char *paths[2];
-    size_t count = 0;
-
-    if (c->w->workflow.checkpoint && c->plan.ckpt.fast)
-        paths[count++] = c->plan.ckpt.fast;
-    if (c->plan.ckpt.slow)
-        paths[count++] = c->plan.ckpt.slow;
-    wr_monitor_watch(
-        &c->monitor, c->cli,
-        &(struct wr_monitor_spec){.hz = a->monitor_hz,
-                                  .store = c->train ? c->train->store : NULL,
-                                  .paths = paths,
-                                  .path_count = count});
-}
-
 static int measure(struct run_call *c, weir_err *err)
 {
-    const struct run_args *a = c->cli->args;
+    const struct run_args *a = c->s.args;
     int r = 0;
 
     if (a->selftest)
@@ -276,70 +224,58 @@ static int measure(struct run_call *c, weir_err *err)
     return wr_run_search(&c->search, &c->plan, &c->res, err);
 }
 
-static int run(struct run_call *c, weir_err *err)
+static int run_work(void *call, weir_err *err)
 {
-    int r;
+    struct run_call *c = call;
 
-    c->plan.comm = c->ranks.comm;
-    c->plan.comm_url = c->ranks.launch.url;
+    c->plan.comm = c->s.ranks.comm;
+    c->plan.comm_url = c->s.ranks.launch.url;
     c->plan.progress = on_progress;
-    c->plan.note = on_note;
+    c->plan.note = wr_session_note;
     c->plan.arg = c;
     c->plan.stopped = wr_interrupted;
-    snprintf(c->label, sizeof(c->label), "testing the emulator");
-    start_monitor(c);
-    wr_progress_start(
-        &c->line, c->cli,
-        &(struct wr_progress_spec){.label = c->label, .unit = "steps"});
-    r = measure(c, err);
-    wr_monitor_stop(&c->monitor);
-    wr_progress_end(&c->line);
-    return r;
+    return measure(c, err);
 }
 
 /* --- results --- */
 
 static bool misses(const struct run_call *c)
 {
-    struct wr_run_figures *f = malloc(sizeof(*f));
-    bool missed = false;
+    struct wr_run_figures *f = wr_new(c->s.cli, 1, sizeof(*f));
+    double au;
 
-    if (f) {
-        wr_run_figures(&c->res, f);
-        missed = (c->plan.compat_dlio ? f->au_dlio : f->au) < c->w->metric.au;
-    }
-    if (c->search.target > 0)
-        missed = c->search.most == 0;
+    wr_run_figures(&c->res, f);
+    au = c->plan.compat_dlio ? f->au_dlio : f->au;
     free(f);
-    return missed;
+    return c->search.target > 0 ? c->search.most == 0 : au < c->w->metric.au;
 }
 
-static int give(struct run_call *c, weir_err *err)
+static json_t *run_record(void *call)
 {
-    const struct run_args *a = c->cli->args;
+    struct run_call *c = call;
+    const struct run_args *a = c->s.args;
     struct wr_run_report report = {
         .plan = &c->plan,
         .res = &c->res,
-        .name = c->cli->operands[0],
+        .name = c->s.cli->operands[0],
         .data = c->data_url,
         .selftest = a->selftest ? &c->selftest : NULL,
         .search = a->search ? &c->search : NULL,
-        .monitor = &c->monitor,
+        .monitor = &c->s.monitor,
     };
 
-    return wr_cli_give_record(c->cli, wr_run_record(&report), a->json,
-                              a->record, err);
+    return wr_run_record(&report);
 }
 
 /* Each rank has files of its own. */
 static int give_dlio(struct run_call *c, weir_err *err)
 {
-    const struct run_args *a = c->cli->args;
+    const struct run_args *a = c->s.args;
     const struct wr_dlio_source src = {
         .w = c->w,
         .res = &c->res,
-        .rank = c->ranks.launch.rank,
-        .name = c->cli->operands[0],
+        .rank = c->s.ranks.launch.rank,
+        .name = c->s.cli->operands[0],
         .overrides = c->overrides,
         .override_count = c->override_count,
     };
@@ -347,31 +283,34 @@ static int give_dlio(struct run_call *c, weir_err *err)
     return a->dlio_output ? wr_dlio_output(a->dlio_output, &src, err) : 0;
 }
 
-static int finish(struct run_call *c, int r, const weir_err *err)
+static int run_fail(void *call, int r, const weir_err *err)
 {
-    const struct run_args *a = c->cli->args;
-    weir_err why;
+    struct run_call *c = call;
 
-    if (r < 0)
-        return r == WEIR_EINVAL ? wr_cli_usage(c->cli, "%s", err->msg)
-                                : wr_ranks_failed(&c->ranks, c->cli, r, err);
-    if (give_dlio(c, &why) < 0)
-        return wr_ranks_fail(&c->ranks, c->cli, why.msg);
-    if (!wr_ranks_speaks(&c->ranks))
-        return WR_EXIT_DONE;
-    if (give(c, &why) < 0)
-        return wr_cli_fail(c->cli, "%s", why.msg);
-    return a->check && misses(c) ? WR_EXIT_MISSED : WR_EXIT_DONE;
+    return r == WEIR_EINVAL ? wr_cli_usage(c->s.cli, "%s", err->msg)
+                            : wr_ranks_failed(&c->s.ranks, c->s.cli, r, err);
 }
 
-static void done(struct run_call *c)
+static int run_finish(void *call)
 {
-    wr_monitor_free(&c->monitor);
+    struct run_call *c = call;
+    const struct run_args *a = c->s.args;
+    weir_err why;
+
+    if (give_dlio(c, &why) < 0)
+        return wr_ranks_fail(&c->s.ranks, c->s.cli, why.msg);
+    return a->check && wr_ranks_speaks(&c->s.ranks) && misses(c)
+               ? WR_EXIT_MISSED
+               : WR_EXIT_DONE;
+}
+
+static void run_done(void *call)
+{
+    struct run_call *c = call;
+
     wr_run_done(&c->res);
-    weir_dataset_close(&c->train);
     weir_dataset_close(&c->eval);
     wr_workload_free(c->w);
-    wr_ranks_done(&c->ranks);
     free(c->overrides);
     free(c->data_url);
 }
@@ -414,56 +353,57 @@ static void tell_folders(const struct wr_run_plan *plan,
     free(files);
 }
 
-static int run_call(struct run_call *c)
+static int run_prepare(void *call)
 {
-    const struct run_args *a = c->cli->args;
+    struct run_call *c = call;
+    const struct run_args *a = c->s.args;
     weir_err err;
     int r;
 
     if (a->list)
-        return wr_run_print_list(c->cli);
-    if (!c->cli->operand_count)
-        return wr_cli_usage(c->cli, "which workload? --list names those that "
-                                    "are built in");
+        return wr_run_print_list(c->s.cli);
+    if (!c->s.cli->operand_count)
+        return wr_cli_usage(c->s.cli, "which workload? --list names those that "
+                                      "are built in");
     r = load(c, &err);
     if (r == 0 && !a->explain)
         r = check_format(c, &err);
     if (r == 0 && !a->explain)
         r = check_folders(c, &err);
     if (r < 0)
-        return wr_cli_usage(c->cli, "%s", err.msg);
-    if (a->explain)
-        return wr_run_print_explained(c->cli, c->w, world_of(c));
-    r = wr_ranks_meet(&c->ranks, &err);
-    if (r == 0)
-        r = wr_ranks_in_turn(&c->ranks, open_data, c, &err);
-    if (r == WEIR_ENOENT)
-        return wr_cli_usage(c->cli, "%s", err.msg);
-    if (r < 0)
-        return wr_ranks_speaks(&c->ranks) ? wr_cli_open_failed(c->cli, &err)
-                                          : WR_EXIT_FAILED;
-    if (wr_ranks_speaks(&c->ranks))
-        tell_folders(&c->plan, c->cli);
-    r = run(c, &err);
-    return finish(c, r, &err);
+        return wr_cli_usage(c->s.cli, "%s", err.msg);
+    return a->explain ? wr_run_print_explained(c->s.cli, c->w, world_of(c))
+                      : WR_GO_ON;
 }
 
-static int run_run(struct wr_cli *cli)
+static int run_begin(void *call)
 {
-    struct run_call *c = calloc(1, sizeof(*c));
-    weir_err err;
-    int code;
+    struct run_call *c = call;
 
-    if (!c)
-        return wr_cli_fail(cli, "out of memory");
-    c->cli = cli;
-    code = wr_ranks_find(&c->ranks, cli, &err) < 0
-               ? wr_cli_fail(cli, "%s", err.msg)
-               : run_call(c);
-    done(c);
-    free(c);
-    return code;
+    if (wr_ranks_speaks(&c->s.ranks))
+        tell_folders(&c->plan, c->s.cli);
+    if (c->w->workflow.checkpoint)
+        wr_session_watch(&c->s, c->plan.ckpt.fast);
+    wr_session_watch(&c->s, c->plan.ckpt.slow);
+    return WR_GO_ON;
 }
+
+static const struct wr_session_job job = {
+    .call_bytes = sizeof(struct run_call),
+    .ranks = WR_JOB_RANKS,
+    .not_there_is_usage = true,
+    .label = "testing the emulator",
+    .unit = "steps",
+    .monitor_hz = offsetof(struct run_args, monitor_hz),
+    WR_JOB_RECORD(struct run_args),
+    .prepare = run_prepare,
+    .open = open_data,
+    .begin = run_begin,
+    .work = run_work,
+    .fail = run_fail,
+    .record = run_record,
+    .finish = run_finish,
+    .done = run_done};
 
 static const struct wr_operand operands[] = {
     {.name = "WORKLOAD",
@@ -517,5 +457,5 @@ const struct wr_command wr_cmd_run = {
     .defaults = wr_run_args_defaults,
     .examples = examples,
     .ranks = WR_RANKS_ALL,
-    .run = run_run,
+    .job = &job,
 };

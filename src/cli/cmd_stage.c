@@ -13,9 +13,8 @@
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
-#include "cli/open.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "weir/pipeline.h"
 
 struct wr_stage_result {
@@ -46,10 +45,11 @@ struct stage_args {
 
 /* One run, and what came of it. */
 struct stage {
-    struct wr_cli *cli; /* borrowed */
-    weir_dataset *ds;   /* owned */
-    weir_pipeline *p;   /* owned */
-    weir_err tier_err;  /* why a tier takes nothing more; code 0: it does */
+    struct wr_session s;
+    weir_pipeline_config cfg;
+    weir_pipeline *p;  /* owned */
+    json_t *bad;       /* owned: the names of bad samples */
+    weir_err tier_err; /* why a tier takes nothing more; code 0: it does */
     struct wr_stage_result res;
 };
 
@@ -138,19 +138,6 @@ static int stage_print_json(const struct wr_cli *cli,
 
 /* --- settings --- */
 
-static int check_options(const struct wr_cli *cli)
-{
-    const struct stage_args *a = cli->args;
-    const char *pixels = wr_feed_given_pixels(cli);
-
-    if (a->feed.cache_what == WEIR_CACHE_ENCODED && pixels)
-        return wr_cli_usage(cli,
-                            "option --%s is for --cache-what decoded: "
-                            "encoded samples are kept as they are",
-                            pixels);
-    return WR_EXIT_DONE;
-}
-
 static int check_tiers(const struct wr_cli *cli)
 {
     const char *part = cli->operands[1];
@@ -163,14 +150,25 @@ static int check_tiers(const struct wr_cli *cli)
                                 (int)strcspn(part, ","), part);
         part += strcspn(part, ",");
     } while (*part++);
-    return WR_EXIT_DONE;
+    return WR_GO_ON;
 }
 
-static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
-                       weir_err *err)
+static int stage_prepare(void *call)
 {
-    const struct stage_args *a = cli->args;
+    struct stage *s = call;
+    const struct wr_cli *cli = s->s.cli;
+    const struct stage_args *a = s->s.args;
+    const char *pixels = wr_feed_given_pixels(cli);
+    weir_pipeline_config *cfg = &s->cfg;
+    weir_err err;
+    int code;
 
+    if (a->feed.cache_what == WEIR_CACHE_ENCODED && pixels)
+        return wr_cli_usage(cli,
+                            "option --%s is for --cache-what decoded: "
+                            "encoded samples are kept as they are",
+                            pixels);
+    code = check_tiers(cli);
     *cfg = a->feed;
     cfg->cache = cli->operands[1];
     cfg->stages = cfg->cache_what == WEIR_CACHE_DECODED ? WEIR_STAGES_ALL
@@ -178,7 +176,9 @@ static int fill_config(const struct wr_cli *cli, weir_pipeline_config *cfg,
     cfg->batch = BATCH;
     cfg->prefetch = PREFETCH;
     wr_settings_normalize((enum wr_normalize)a->normalize, &cfg->picture);
-    return wr_feed_check(cli->cmd->options, cfg, err);
+    if (code == WR_GO_ON && wr_feed_check(cli->cmd->options, cfg, &err) < 0)
+        return wr_cli_usage(cli, "%s", err.msg);
+    return code;
 }
 
 static void stage_defaults(void *args)
@@ -188,27 +188,20 @@ static void stage_defaults(void *args)
 
 /* --- the run --- */
 
-static int open_dataset(struct stage *s, weir_err *err)
+static int stage_begin(void *call)
 {
-    const struct stage_args *a = s->cli->args;
-    int r;
-
-    r = wr_cli_open(s->cli, s->cli->operands[0], &a->open, &s->ds, err);
-    if (r == 0)
-        s->res.samples = weir_dataset_count(s->ds);
-    return r;
-}
-
-static void note_issues(const struct stage *s)
-{
-    uint64_t n = weir_dataset_issue_count(s->ds);
-    const weir_issue *first = weir_dataset_issue(s->ds, 0);
+    struct stage *s = call;
+    uint64_t n = weir_dataset_issue_count(s->s.ds);
+    const weir_issue *first = weir_dataset_issue(s->s.ds, 0);
 
     if (n && first)
-        wr_cli_note(s->cli,
+        wr_cli_note(s->s.cli,
                     "the data set has %" PRIu64 " problem%s (weir inspect "
                     "lists them), the first: '%s': %s",
                     n, n == 1 ? "" : "s", first->name, first->reason);
+    s->res.decoded = s->cfg.cache_what == WEIR_CACHE_DECODED;
+    s->res.samples = weir_dataset_count(s->s.ds);
+    return WR_GO_ON;
 }
 
 /* What is there before anything is read: a pipeline without prefetching waits
@@ -221,7 +214,7 @@ static int count_before(struct stage *s, weir_pipeline_config cfg,
     int r;
 
     cfg.prefetch = 0;
-    r = weir_pipeline_open(&p, s->ds, &cfg, err);
+    r = weir_pipeline_open(&p, s->s.ds, &cfg, err);
     if (r < 0)
         return r;
     weir_pipeline_stats(p, &stats);
@@ -255,22 +248,16 @@ static int is_stopped(void *unused)
 static int run_epoch(struct stage *s, weir_err *err)
 {
     uint64_t bytes = 0, since = 0;
-    struct wr_progress progress;
     const weir_batch *b;
     int r;
 
-    wr_progress_start(&progress, s->cli,
-                      &(struct wr_progress_spec){.label = "staging",
-                                                 .unit = "samples",
-                                                 .total = s->res.samples});
     do {
         r = weir_pipeline_next(s->p, &b, err);
         if (r <= 0)
             break;
-        wr_progress_add(&progress, b->count);
+        wr_progress_add(&s->s.line, b->count);
         weir_batch_release(b);
     } while (!wr_interrupted() && !is_full(s, &bytes, &since));
-    wr_progress_end(&progress);
     return r < 0 && !wr_interrupted() ? r : 0; /* what is there counts */
 }
 
@@ -310,83 +297,74 @@ static int judge(const struct stage *s)
         return WR_EXIT_DONE;
     wr_format_count(a, sizeof(a), s->res.not_fitted);
     if (s->tier_err.code)
-        return wr_cli_fail(s->cli, "%s samples could not be kept: %s", a,
+        return wr_cli_fail(s->s.cli, "%s samples could not be kept: %s", a,
                            s->tier_err.msg);
-    wr_cli_note(s->cli,
+    wr_cli_note(s->s.cli,
                 "%s samples did not fit: they will be read from the data set "
                 "in every epoch",
                 a);
     return WR_EXIT_DONE;
 }
 
-static int report(struct stage *s, json_t *bad)
+static int stage_finish(void *call)
 {
-    const struct stage_args *a = s->cli->args;
+    struct stage *s = call;
+    const struct stage_args *a = s->s.args;
     char n[32], of[32];
     int r = WR_EXIT_DONE, verdict;
 
+    s->bad = stage_note_bad(s->s.cli, s->p);
     if (wr_interrupted())
-        return wr_cli_fail(s->cli,
+        return wr_cli_fail(s->s.cli,
                            "interrupted: %s of %s samples are there; the same "
                            "command goes on with the others",
                            wr_format_count(n, sizeof(n), s->res.kept),
                            wr_format_count(of, sizeof(of), s->res.samples));
     if (a->json)
-        r = stage_print_json(s->cli, &s->res, bad);
+        r = stage_print_json(s->s.cli, &s->res, s->bad);
     else
-        stage_print_text(s->cli, &s->res);
+        stage_print_text(s->s.cli, &s->res);
     verdict = judge(s);
     return r ? r : verdict;
 }
 
-static int stage_all(struct stage *s, weir_pipeline_config *cfg)
+static int stage_work(void *call, weir_err *err)
 {
+    struct stage *s = call;
     uint64_t start = wr_clock_ns();
-    json_t *bad = NULL;
-    weir_err err;
-    int r = count_before(s, *cfg, &err);
+    int r = count_before(s, s->cfg, err);
 
-    cfg->stopped = is_stopped;
+    wr_progress_total(&s->s.line, s->res.samples);
+    s->cfg.stopped = is_stopped;
     if (r == 0)
-        r = weir_pipeline_open(&s->p, s->ds, cfg, &err);
+        r = weir_pipeline_open(&s->p, s->s.ds, &s->cfg, err);
     if (r == 0)
-        r = run_epoch(s, &err);
-    if (r == 0) {
-        s->res.seconds = (double)(wr_clock_ns() - start) /
-                         (double)WR_NS_PER_SEC;
-        count_kept(s);
-        bad = stage_note_bad(s->cli, s->p);
-    }
-    r = r < 0 ? wr_cli_fail(s->cli, "%s", err.msg) : report(s, bad);
-    json_decref(bad);
-    return r;
-}
-
-static int stage_run(struct wr_cli *cli)
-{
-    const struct stage_args *a = cli->args;
-    struct stage s = {.cli = cli,
-                      .res.decoded = a->feed.cache_what == WEIR_CACHE_DECODED};
-    weir_pipeline_config cfg;
-    weir_err err;
-    int r = check_options(cli);
-
-    if (r == WR_EXIT_DONE)
-        r = check_tiers(cli);
-    if (r)
+        r = run_epoch(s, err);
+    if (r < 0)
         return r;
-    if (fill_config(cli, &cfg, &err) < 0) {
-        r = wr_cli_usage(cli, "%s", err.msg);
-    } else if (open_dataset(&s, &err) < 0) {
-        r = wr_cli_open_failed(cli, &err);
-    } else {
-        note_issues(&s);
-        r = stage_all(&s, &cfg);
-    }
-    weir_pipeline_close(&s.p);
-    weir_dataset_close(&s.ds);
-    return r;
+    s->res.seconds = (double)(wr_clock_ns() - start) / (double)WR_NS_PER_SEC;
+    count_kept(s);
+    return 0;
 }
+
+static void stage_done(void *call)
+{
+    struct stage *s = call;
+
+    json_decref(s->bad);
+    weir_pipeline_close(&s->p);
+}
+
+static const struct wr_session_job job = {
+    .call_bytes = sizeof(struct stage),
+    .label = "staging",
+    .unit = "samples",
+    .open_args = offsetof(struct stage_args, open),
+    .prepare = stage_prepare,
+    .begin = stage_begin,
+    .work = stage_work,
+    .finish = stage_finish,
+    .done = stage_done};
 
 #define A struct stage_args
 static const struct wr_option options[] = {
@@ -470,5 +448,5 @@ const struct wr_command wr_cmd_stage = {
     .args_size = sizeof(struct stage_args),
     .defaults = stage_defaults,
     .examples = examples,
-    .run = stage_run,
+    .job = &job,
 };

@@ -12,12 +12,9 @@
 #include "base/shown.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "cli/dataset_out.h"
 #include "cli/interrupt.h"
-#include "cli/monitor.h"
-#include "cli/open.h"
-#include "cli/progress.h"
 #include "cli/record_json.h"
+#include "cli/session.h"
 #include "cli/train_args.h"
 #include "convert/classes.h"
 #include "format/format.h"
@@ -26,13 +23,12 @@
 #include "train/record.h"
 #include "train/train.h"
 
-#define LABEL_BYTES 160
-
-/* What the callbacks know. */
-struct live {
-    struct wr_cli *cli;
-    struct wr_progress line;
-    char label[LABEL_BYTES]; /* of the line; changed by its only thread */
+/* One call of the command. */
+struct train_call {
+    struct wr_session s;
+    struct wr_train_plan plan;
+    struct wr_train_result res;
+    struct wr_train_compared compared; /* rounds 0: nothing was */
 };
 
 /* --- its report --- */
@@ -112,38 +108,18 @@ static char *train_label(const struct wr_train_news *news, char *buf,
 
 static void on_progress(void *arg, const struct wr_train_news *news)
 {
-    struct live *l = arg;
+    struct wr_session *s = arg;
 
-    train_label(news, l->label, sizeof(l->label));
+    train_label(news, s->label, sizeof(s->label));
     /* What an earlier process did says nothing about the time that is left. */
-    wr_progress_total(&l->line, news->total ? news->total - news->from : 0);
-    wr_progress_set(&l->line, news->done - news->from);
+    wr_progress_callback(&s->line, news->done - news->from,
+                         news->total ? news->total - news->from : 0);
 }
 
-static void on_note(void *arg, const char *text)
+static json_t *train_record(void *call)
 {
-    struct live *l = arg;
-
-    wr_progress_hide(&l->line);
-    wr_cli_note(l->cli, "%s", text);
-}
-
-/* What a run found. */
-struct found_store {
-    const struct wr_train_plan *plan; /* borrowed */
-    struct wr_train_result res;
-    struct wr_train_compared compared; /* rounds 0: nothing was */
-    struct wr_monitor monitor;
-};
-
-static int give_record(const struct wr_cli *cli, const struct found_store *f,
-                       weir_err *err)
-{
-    const struct train_args *a = cli->args;
-    json_t *record = wr_train_record(f->plan, &f->res, &f->compared,
-                                     &f->monitor);
-
-    return wr_cli_give_record(cli, record, a->json, a->record, err);
+    struct train_call *c = call;
+    return wr_train_record(&c->plan, &c->res, &c->compared, &c->s.monitor);
 }
 
 /* Where training stands, and how to go on. */
@@ -165,9 +141,11 @@ static void say_saved(const struct wr_cli *cli,
         wr_cli_note(cli, "no step is saved");
 }
 
-static int fail(const struct wr_cli *cli, const struct wr_train_result *res,
-                int r, const weir_err *err)
+static int train_fail(void *call, int r, const weir_err *err)
 {
+    struct train_call *c = call;
+    const struct wr_cli *cli = c->s.cli;
+    const struct wr_train_result *res = &c->res;
     const struct train_args *a = cli->args;
     bool interrupted = r == WEIR_ECANCELED && wr_interrupted();
     char shown[600];
@@ -190,53 +168,18 @@ static int fail(const struct wr_cli *cli, const struct wr_train_result *res,
     return code;
 }
 
-static void start_monitor(struct wr_monitor *m, const struct wr_cli *cli,
-                          const weir_dataset *ds)
+static int train_work(void *call, weir_err *err)
 {
-    const struct train_args *a = cli->args;
-    const char *paths[2];
-    size_t count = 0;
+    struct train_call *c = call;
+    const struct train_args *a = c->s.args;
 
-    if (a->ckpt)
-        paths[count++] = a->ckpt;
-    if (a->slow)
-        paths[count++] = a->slow;
-    wr_monitor_watch(m, cli,
-                     &(struct wr_monitor_spec){.hz = a->monitor_hz,
-                                               .store = ds->store,
-                                               .paths = paths,
-                                               .path_count = count});
-}
-
-static int run_plan(struct wr_cli *cli, struct wr_train_plan *plan)
-{
-    const struct train_args *a = cli->args;
-    struct live live = {.cli = cli, .label = "training"};
-    struct found_store f = {.plan = plan};
-    weir_err err;
-    int r, code;
-
-    start_monitor(&f.monitor, cli, plan->ds);
-    wr_progress_start(&live.line, cli,
-                      &(struct wr_progress_spec){.label = live.label});
-    plan->progress = on_progress;
-    plan->note = on_note;
-    plan->arg = &live;
-    plan->stopped = wr_interrupted;
-    r = a->compare ? wr_train_compare(plan, (unsigned)a->repeat, &f.compared,
-                                      &f.res, &err)
-                   : wr_train(plan, &f.res, &err);
-    wr_monitor_stop(&f.monitor);
-    wr_progress_end(&live.line);
-    if (r < 0)
-        code = fail(cli, &f.res, r, &err);
-    else if (give_record(cli, &f, &err) < 0)
-        code = wr_cli_fail(cli, "%s", err.msg);
-    else
-        code = WR_EXIT_DONE;
-    wr_monitor_free(&f.monitor);
-    wr_train_done(&f.res);
-    return code;
+    c->plan.progress = on_progress;
+    c->plan.note = wr_session_note;
+    c->plan.arg = &c->s;
+    c->plan.stopped = wr_interrupted;
+    return a->compare ? wr_train_compare(&c->plan, (unsigned)a->repeat,
+                                         &c->compared, &c->res, err)
+                      : wr_train(&c->plan, &c->res, err);
 }
 
 /* Labels inside records are not known before these are read: the classes are
@@ -285,33 +228,53 @@ static void note_classes(const struct wr_cli *cli,
                     classes);
 }
 
-static int train_run(struct wr_cli *cli)
+static int train_prepare(void *call)
 {
-    const struct train_args *a = cli->args;
-    struct wr_train_plan plan;
-    weir_dataset *ds = NULL;
+    struct train_call *c = call;
     weir_err err;
-    int code;
 
-    if (wr_train_plan_of(cli, &plan, &err) < 0)
-        return err.code == WEIR_EINVAL ? wr_cli_usage(cli, "%s", err.msg)
-                                       : wr_cli_fail(cli, "%s", err.msg);
-    if (wr_cli_open(cli, cli->operands[0], &a->open, &ds, &err) < 0)
-        return wr_cli_open_failed(cli, &err);
-    plan.ds = ds;
-    wr_dataset_note_issues(cli, ds);
-    if (find_classes(cli, &plan, &err) < 0) {
-        weir_dataset_close(&ds);
-        return wr_cli_fail(cli, "%s", err.msg);
-    }
-    note_classes(cli, &plan);
-    if (!a->json)
-        train_print_head(cli, &plan);
-    fflush(cli->out);
-    code = run_plan(cli, &plan);
-    weir_dataset_close(&ds);
-    return code;
+    if (wr_train_plan_of(c->s.cli, &c->plan, &err) == 0)
+        return WR_GO_ON;
+    return err.code == WEIR_EINVAL ? wr_cli_usage(c->s.cli, "%s", err.msg)
+                                   : wr_cli_fail(c->s.cli, "%s", err.msg);
 }
+
+static int train_begin(void *call)
+{
+    struct train_call *c = call;
+    const struct train_args *a = c->s.args;
+    weir_err err;
+
+    c->plan.ds = c->s.ds;
+    wr_dataset_note_issues(c->s.cli, c->s.ds);
+    if (find_classes(c->s.cli, &c->plan, &err) < 0)
+        return wr_cli_fail(c->s.cli, "%s", err.msg);
+    note_classes(c->s.cli, &c->plan);
+    if (!a->json)
+        train_print_head(c->s.cli, &c->plan);
+    wr_session_watch(&c->s, a->ckpt);
+    wr_session_watch(&c->s, a->slow);
+    return WR_GO_ON;
+}
+
+static void train_done(void *call)
+{
+    struct train_call *c = call;
+
+    wr_train_done(&c->res);
+}
+
+static const struct wr_session_job job = {
+    .call_bytes = sizeof(struct train_call),
+    .label = "training",
+    WR_JOB_DATASET(struct train_args),
+    WR_JOB_RECORD(struct train_args),
+    .prepare = train_prepare,
+    .begin = train_begin,
+    .work = train_work,
+    .fail = train_fail,
+    .record = train_record,
+    .done = train_done};
 
 static const struct wr_operand operands[] = {
     {WR_ARGUMENT("DATASET", WR_OPERAND_PATH), .help = WR_HELP_DATASET},
@@ -360,5 +323,5 @@ const struct wr_command wr_cmd_train = {
     .defaults = wr_train_args_defaults,
     .columns = wr_train_columns,
     .examples = examples,
-    .run = train_run,
+    .job = &job,
 };

@@ -17,6 +17,7 @@
 #include "cli/manual.h"
 #include "cli/optvalue.h"
 #include "cli/screen.h"
+#include "cli/session.h"
 #include "comm/launch.h"
 #include "result/whole.h"
 
@@ -238,6 +239,29 @@ void wr_cli_note(const struct wr_cli *cli, const char *fmt, ...)
     va_end(ap);
 }
 
+void *wr_new(const struct wr_cli *cli, size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+
+    if (!memory)
+        exit(wr_cli_fail(cli, "out of memory"));
+    return memory;
+}
+
+char *wr_new_text(const struct wr_cli *cli, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        exit(wr_cli_fail(cli, "out of memory"));
+    return text;
+}
+
 bool wr_cli_given(const struct wr_cli *cli, const char *option)
 {
     return wr_options_given(&cli->own, option) ||
@@ -397,19 +421,23 @@ static int run_with(struct wr_cli *cli, int argc, char **argv)
     how = cli->action ? cli->action->ranks : cli->cmd->ranks;
     if (how == WR_RANKS_FIRST && launch.rank > 0)
         return WR_EXIT_DONE;
-    return cli->action ? cli->action->run(cli) : cli->cmd->run(cli);
+    if (cli->action)
+        return cli->action->job ? wr_session(cli, cli->action->job)
+                                : cli->action->run(cli);
+    return cli->cmd->job ? wr_session(cli, cli->cmd->job) : cli->cmd->run(cli);
 }
 
 int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,
                    char **argv)
 {
-    void *args = calloc(1, cmd->args_size ? cmd->args_size : 1);
+    void *args;
     int code;
 
     cli->cmd = cmd;
+    args = wr_new(cli, 1, cmd->args_size ? cmd->args_size : 1);
     cli->args = args;
     cli->own.args = args;
-    code = args ? run_with(cli, argc, argv) : wr_cli_fail(cli, "out of memory");
+    code = run_with(cli, argc, argv);
     free(args);
     return code;
 }

@@ -30,7 +30,8 @@ enum wr_command_ranks {
     WR_RANKS_ALL,   /* they run it together (cli/ranks.h) */
 };
 
-struct wr_columns; /* record/columns.h */
+struct wr_columns;     /* record/columns.h */
+struct wr_session_job; /* cli/session.h */
 
 enum wr_color { WR_COLOR_AUTO, WR_COLOR_ALWAYS, WR_COLOR_NEVER };
 
@@ -102,7 +103,8 @@ struct wr_action {
     const struct wr_help_example *examples; /* NULL: none */
     const char *failed; /* what exit code 1 says; NULL: failed */
     enum wr_command_ranks ranks;
-    int (*run)(struct wr_cli *cli); /* returns enum wr_exit */
+    int (*run)(struct wr_cli *cli);   /* returns enum wr_exit */
+    const struct wr_session_job *job; /* instead of `run` (session.h) */
 };
 
 enum wr_command_group {
@@ -129,6 +131,7 @@ struct wr_command {
     int (*run)(struct wr_cli *cli); /* returns enum wr_exit; NULL with actions,
                                        which have their own, unless they may be
                                        left out: then it runs */
+    const struct wr_session_job *job; /* instead of `run` (session.h) */
 };
 
 /* The options of every command: --help, --quiet, --color. */
@@ -153,6 +156,16 @@ int wr_cli_usage(const struct wr_cli *cli, const char *fmt, ...)
 /* A remark on stderr, unless --quiet: "weir cache: MESSAGE". */
 void wr_cli_note(const struct wr_cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Zeroed memory. When there is none left the process says so and exits with 1:
+ * for the small things of a command whose output appears by a rename anyway, and
+ * never while data of users is half written. */
+void *wr_new(const struct wr_cli *cli, size_t count, size_t size)
+    __attribute__((malloc, returns_nonnull));
+
+/* A text of its own, in the same way. */
+char *wr_new_text(const struct wr_cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3), malloc, returns_nonnull));
 
 /* Whether the option was on the command line (not only its default). */
 bool wr_cli_given(const struct wr_cli *cli, const char *option);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/emu_url.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
@@ -65,28 +66,22 @@ static int open_trace(struct replay_job *j, weir_err *err)
 static int take_profile(struct replay_job *j, const char **ret_inner,
                         weir_err *err)
 {
-    char what[PATH_MAX];
-    const char *colon;
-    size_t n;
+    struct wr_emu_url emu;
 
     *ret_inner = NULL;
     if (!j->url || strncmp(j->url, "emu:", 4) != 0)
         return 0;
-    colon = strchr(j->url + 4, ':');
-    n = colon ? (size_t)(colon - j->url) - 4 : 0;
-    if (!n || n >= sizeof(what))
+    if (!wr_emu_url(j->url, &emu) || !*emu.profile)
         return wr_fail(err, WEIR_EINVAL, "'%s': is not emu:PROFILE:PATH",
                        j->url);
-    memcpy(what, j->url + 4, n);
-    what[n] = '\0';
-    if (strstr(what, ",trace="))
+    if (emu.trace)
         return wr_fail(err, WEIR_EINVAL,
                        "'%s': a replay on an emulated device is computed and "
                        "moves nothing that trace= could write down",
                        j->url);
     j->emulated = true;
-    *ret_inner = colon + 1;
-    return wr_device_profile_find(what, &j->profile, err);
+    *ret_inner = emu.inner;
+    return wr_device_profile_find(emu.profile, &j->profile, err);
 }
 
 static int open_place(struct replay_job *j, weir_err *err)

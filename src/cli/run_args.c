@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "cli/feed_args.h"
-#include "cli/monitor.h"
 #include "cli/optvalue.h"
 #include "measure/saves.h"
 

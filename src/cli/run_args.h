@@ -4,7 +4,7 @@
 #define WR_CLI_RUN_ARGS_H
 
 #include "cli/command.h"
-#include "cli/open.h"
+#include "cli/session.h"
 #include "run/run.h"
 
 struct run_args {

@@ -138,15 +138,13 @@ static int print_rows(const struct wr_cli *cli, const struct wr_explain *x)
 int wr_run_print_explained(const struct wr_cli *cli,
                            const struct wr_workload *w, uint64_t world)
 {
-    struct wr_explain *x = malloc(sizeof(*x));
+    struct wr_explain *x = wr_new(cli, 1, sizeof(*x));
     const struct wr_cli *to;
     struct wr_screen screen;
     struct wr_derived d;
     weir_err err;
     int code;
 
-    if (!x)
-        return wr_cli_fail(cli, "out of memory");
     if (wr_workload_derive(w, world, memory_of_host(), &d, &err) < 0) {
         free(x);
         return wr_cli_usage(cli, "%s", err.msg);

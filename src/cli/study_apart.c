@@ -9,12 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/apart.h"
+#include "cli/worker.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "study/folder.h"
 
-#define LOOK_MS 100
 #define PARTS_S 1000 /* of a second, for the progress */
 
 /* What the process that measures tells the one that the user sees. It prints
@@ -28,55 +27,55 @@ struct study_news {
     bool alone;
 };
 
+/* One measurement. */
+struct study_run {
+    struct wr_study *st;
+    struct wr_child worker;
+    struct study_news last;
+    char label[400];
+};
+
 static void on_progress(void *arg, const struct wr_study_news *news)
 {
     struct study_news n = {.done_s = news->done_s, .total_s = news->total_s};
 
     snprintf(n.what, sizeof(n.what), "%s", news->what);
-    wr_apart_tell(arg, &n, sizeof(n));
+    wr_cli_work_tell(arg, &n, sizeof(n));
 }
 
-/* In the child. */
-static int work(struct wr_study *st, struct wr_child *a)
+static int measure_study(void *arg)
 {
+    struct study_run *s = arg;
+    struct wr_study *st = s->st;
     struct study_news n = {.ended = true};
     weir_err err;
 
     st->cfg.progress = on_progress;
-    st->cfg.progress_arg = a;
+    st->cfg.progress_arg = &s->worker;
     n.code = wr_study_run(st, &err);
     if (n.code < 0)
         snprintf(n.what, sizeof(n.what), "%.399s", err.msg);
     n.seconds = st->seconds;
     n.control = st->control;
     n.alone = st->alone;
-    wr_apart_tell(a, &n, sizeof(n));
-    close(a->in);
+    wr_cli_work_tell(&s->worker, &n, sizeof(n));
     return n.code < 0 ? WR_EXIT_FAILED : WR_EXIT_DONE;
 }
 
-/* Until there is no more news; *ret is the last one. */
-static void watch(const struct wr_cli *cli, const struct wr_child *a,
-                  struct study_news *ret)
+static bool show_news(void *arg, struct wr_progress *line, const void *news)
 {
-    struct study_news n;
-    char label[sizeof(n.what)] = "starting";
-    struct wr_progress line;
-    int r = 0;
+    struct study_run *s = arg;
+    const struct study_news *n = news;
 
-    wr_progress_start(&line, cli, &(struct wr_progress_spec){.label = label});
-    while (r >= 0 && !wr_interrupted()) {
-        r = wr_apart_wait(a, &n, sizeof(n), LOOK_MS);
-        if (r != sizeof(n))
-            continue;
-        *ret = n;
-        if (n.ended)
-            break;
-        snprintf(label, sizeof(label), "%s", n.what);
-        wr_progress_callback(&line, (uint64_t)(n.done_s * PARTS_S),
-                             (uint64_t)(n.total_s * PARTS_S));
-    }
-    wr_progress_end(&line);
+    if (!n)
+        return true;
+    s->last = *n;
+    if (n->ended)
+        return false;
+    snprintf(s->label, sizeof(s->label), "%s", n->what);
+    wr_progress_callback(line, (uint64_t)(n->done_s * PARTS_S),
+                         (uint64_t)(n->total_s * PARTS_S));
+    return true;
 }
 
 /* Runs that the files have, and how many there should be. */
@@ -136,23 +135,23 @@ static int take_results(const struct wr_cli *cli, struct wr_study *st,
 
 int wr_study_apart(struct wr_cli *cli, struct wr_study *st)
 {
-    struct study_news last = {.what = "the process that measured failed"};
-    struct wr_child a;
+    struct study_run s = {.st = st,
+                          .last = {.what = "the process that measured failed"},
+                          .label = "starting"};
+    const struct wr_work work = {.line = {.label = s.label},
+                                 .news = sizeof(s.last),
+                                 .work = measure_study,
+                                 .show = show_news};
     weir_err err;
-    int r;
+    int code, r = wr_cli_work_run(&s.worker, cli, &work, &s, &code, &err);
 
-    fflush(cli->out);
-    fflush(cli->err);
-    r = wr_apart_start(&a, &err);
     if (r < 0)
         return wr_cli_fail(cli, "%s", err.msg);
-    if (r == 0)
-        _exit(work(st, &a)); /* it has printed nothing */
-    watch(cli, &a, &last);
-    r = wr_apart_end(&a, /* now= */ wr_interrupted());
-    if (r < 0 || wr_interrupted())
-        return end_early(cli, st, r);
-    if (r != WR_EXIT_DONE)
-        return wr_cli_fail(cli, "%s", last.what);
-    return take_results(cli, st, &last);
+    if (r == WR_WORK_CHILD)
+        _exit(code); /* it has printed nothing */
+    if (code < 0 || wr_interrupted())
+        return end_early(cli, st, code);
+    if (code != WR_EXIT_DONE)
+        return wr_cli_fail(cli, "%s", s.last.what);
+    return take_results(cli, st, &s.last);
 }

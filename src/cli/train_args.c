@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "cli/feed_args.h"
-#include "cli/monitor.h"
-#include "cli/open.h"
 #include "cli/optvalue.h"
 #include "train/compare.h"
 #include "measure/saves.h"

@@ -4,7 +4,7 @@
 #define WR_CLI_TRAIN_ARGS_H
 
 #include "cli/command.h"
-#include "cli/open.h"
+#include "cli/session.h"
 #include "train/train.h"
 
 struct train_args {

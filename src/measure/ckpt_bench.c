@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/emu_url.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/bench_store.h"
@@ -184,12 +185,10 @@ static void tell(const struct save_bench *b)
 /* Of a URL's emulated device; false for anything else. */
 static bool find_profile(const char *url, struct wr_device_profile *ret)
 {
-    const char *colon = !strncmp(url, "emu:", 4) ? strchr(url + 4, ':') : NULL;
-    char *name = colon ? strndup(url + 4, (size_t)(colon - url - 4)) : NULL;
-    bool found = name && wr_device_profile_find(name, ret, NULL) == 0;
+    struct wr_emu_url emu;
 
-    free(name);
-    return found;
+    return wr_emu_url(url, &emu) &&
+           wr_device_profile_find(emu.profile, ret, NULL) == 0;
 }
 
 static double seconds_at(uint64_t bytes, double bytes_per_s)

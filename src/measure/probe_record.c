@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/emu_url.h"
 #include "base/mem.h"
 #include "measure/parts.h"
 #include "result/record.h"
@@ -124,15 +125,10 @@ static json_t *saturation_json(const struct wr_probe_record *p)
 /* "emu:hdd:/data" is played by the profile "hdd". */
 static void put_profile(json_t *to, const char *url)
 {
-    const char *name, *end;
+    struct wr_emu_url emu;
 
-    if (strncmp(url, "emu:", 4))
-        return;
-    name = url + 4;
-    end = strchr(name, ':');
-    if (end)
-        json_object_set_new(to, "device_profile",
-                            json_stringn(name, (size_t)(end - name)));
+    if (wr_emu_url(url, &emu))
+        json_object_set_new(to, "device_profile", json_string(emu.profile));
 }
 
 json_t *wr_probe_record(const struct wr_probe_record *p)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/emu_url.h"
+
 static bool begins(const char *s, const char *with)
 {
     return !strncmp(s, with, strlen(with));
@@ -12,6 +14,8 @@ static bool begins(const char *s, const char *with)
 
 bool wr_emulated(const char *url, char *buf, size_t cap)
 {
+    struct wr_emu_url emu;
+
     if (cap)
         *buf = '\0';
     while (begins(url, "fault:")) {
@@ -21,9 +25,8 @@ bool wr_emulated(const char *url, char *buf, size_t cap)
             return false;
         url = end + 1;
     }
-    if (!begins(url, "emu:"))
+    if (!wr_emu_url(url, &emu))
         return false;
-    url += strlen("emu:");
-    snprintf(buf, cap, "emulated %.*s", (int)strcspn(url, ":,"), url);
+    snprintf(buf, cap, "emulated %s", emu.profile);
     return true;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/emu_url.h"
 #include "base/error.h"
 #include "storage/device.h"
 #include "storage/moved.h"
@@ -179,20 +180,6 @@ static char *place_of(struct wr_store *inner, const char *url)
     return real ? real : strdup(url);
 }
 
-/* `what` is what stands between "emu:" and the colon: a profile, and where its
- * trace goes. Cuts it; *ret_trace is borrowed from it. */
-static int parse_what(char *what, struct wr_device_profile *ret,
-                      const char **ret_trace, weir_err *err)
-{
-    char *trace = strstr(what, ",trace=");
-
-    if (trace) {
-        *trace = '\0';
-        *ret_trace = trace + strlen(",trace=");
-    }
-    return wr_device_profile_find(what, ret, err);
-}
-
 static int open_device(struct emu_store *es, const struct wr_device_profile *p,
                        const char *url, weir_err *err)
 {
@@ -208,21 +195,23 @@ static int emu_open(const char *rest, unsigned flags, struct wr_store **ret,
                     char **ret_leaf, weir_err *err)
 {
     struct emu_store *es = calloc(1, sizeof(*es));
-    const char *url = NULL, *trace = NULL;
-    char *what = NULL, *leaf = NULL;
     struct wr_device_profile p;
-    int r = es ? wr_wrap_split(rest, "emu:PROFILE:PATH", &what, &url, err)
-               : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    struct wr_emu_url url;
+    char *leaf = NULL;
+    int r = 0;
 
+    if (!es)
+        r = wr_fail(err, WEIR_ENOMEM, "out of memory");
+    else if (!wr_emu_url_rest(rest, &url))
+        r = wr_fail(err, WEIR_EINVAL, "'emu:%s': write emu:PROFILE:PATH", rest);
     if (r == 0)
-        r = parse_what(what, &p, &trace, err);
-    if (r == 0 && trace)
-        r = wr_moved_open(trace, &es->moved, err);
-    free(what);
+        r = wr_device_profile_find(url.profile, &p, err);
+    if (r == 0 && url.trace)
+        r = wr_moved_open(url.trace, &es->moved, err);
     if (r == 0)
-        r = wr_store_open_with(url, flags, &es->wrap.inner, &leaf, err);
+        r = wr_store_open_with(url.inner, flags, &es->wrap.inner, &leaf, err);
     if (r == 0)
-        r = open_device(es, &p, url, err);
+        r = open_device(es, &p, url.inner, err);
     if (r < 0) {
         free(leaf);
         emu_close(es ? &es->wrap.store : NULL);

@@ -1,4 +1,4 @@
-/* test_apart.c - unit tests of apart.c.
+/* test_worker.c - unit tests of worker.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,33 +10,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/apart.h"
+#include "cli/worker.h"
 
 /* Whole messages in order, then the end and the exit code. */
 static void test_messages(void **state)
 {
     struct wr_child a;
-    char text[WR_APART_MESSAGE];
-    int r = wr_apart_start(&a, NULL), n;
+    char text[WR_WORK_MESSAGE];
+    int r = wr_cli_work_start(&a, NULL), n;
 
     (void)state;
     assert_true(r >= 0);
     if (r == 0) {
-        wr_apart_tell(&a, "first", 5);
-        wr_apart_tell(&a, "second", 6);
+        wr_cli_work_tell(&a, "first", 5);
+        wr_cli_work_tell(&a, "second", 6);
         _exit(7);
     }
-    while ((n = wr_apart_wait(&a, text, sizeof(text), 1000)) == 0)
+    while ((n = wr_cli_work_wait(&a, text, sizeof(text), 1000)) == 0)
         ;
     assert_int_equal(n, 5);
     assert_memory_equal(text, "first", 5);
-    while ((n = wr_apart_wait(&a, text, sizeof(text), 1000)) == 0)
+    while ((n = wr_cli_work_wait(&a, text, sizeof(text), 1000)) == 0)
         ;
     assert_int_equal(n, 6);
-    while ((n = wr_apart_wait(&a, text, sizeof(text), 1000)) == 0)
+    while ((n = wr_cli_work_wait(&a, text, sizeof(text), 1000)) == 0)
         ;
     assert_int_equal(n, -1);
-    assert_int_equal(wr_apart_end(&a, /* now= */ false), 7);
+    assert_int_equal(wr_cli_work_end(&a, /* now= */ false), 7);
 }
 
 /* A child that would not end by itself, nor by Ctrl-C. */
@@ -44,21 +44,21 @@ static void test_ended(void **state)
 {
     struct wr_child a;
     char byte;
-    int r = wr_apart_start(&a, NULL);
+    int r = wr_cli_work_start(&a, NULL);
 
     (void)state;
     assert_true(r >= 0);
     if (r == 0) {
-        wr_apart_tell(&a, "x", 1);
+        wr_cli_work_tell(&a, "x", 1);
         for (;;)
             pause();
     }
-    while (wr_apart_wait(&a, &byte, 1, 1000) == 0)
+    while (wr_cli_work_wait(&a, &byte, 1, 1000) == 0)
         ;
     assert_int_equal(kill(a.pid, SIGINT), 0);
     assert_int_equal(kill(a.pid, SIGTERM), 0);
-    assert_int_equal(wr_apart_wait(&a, &byte, 1, 0), 0); /* it is there */
-    assert_int_equal(wr_apart_end(&a, /* now= */ true), -SIGKILL);
+    assert_int_equal(wr_cli_work_wait(&a, &byte, 1, 0), 0); /* it is there */
+    assert_int_equal(wr_cli_work_end(&a, /* now= */ true), -SIGKILL);
 }
 
 /* The child prints only after the parent was done with its line. */
@@ -70,20 +70,20 @@ static void test_terminal(void **state)
 
     (void)state;
     assert_int_equal(pipe(order), 0);
-    r = wr_apart_start(&a, NULL);
+    r = wr_cli_work_start(&a, NULL);
     assert_true(r >= 0);
     if (r == 0) {
-        wr_apart_tell(&a, "x", 1);
-        wr_apart_take_terminal(&a);
-        wr_apart_take_terminal(&a); /* does not wait twice */
+        wr_cli_work_tell(&a, "x", 1);
+        wr_cli_work_take_terminal(&a);
+        wr_cli_work_take_terminal(&a); /* does not wait twice */
         _exit(write(order[1], "c", 1) == 1 ? 0 : 1);
     }
-    while (wr_apart_wait(&a, &byte, 1, 1000) >= 0)
+    while (wr_cli_work_wait(&a, &byte, 1, 1000) >= 0)
         ;
     assert_int_equal(byte, 'x');
     assert_int_equal(write(order[1], "p", 1), 1);
-    wr_apart_give_terminal(&a);
-    assert_int_equal(wr_apart_end(&a, /* now= */ false), 0);
+    wr_cli_work_give_terminal(&a);
+    assert_int_equal(wr_cli_work_end(&a, /* now= */ false), 0);
     assert_int_equal(read(order[0], &byte, 1), 1);
     assert_int_equal(byte, 'p');
     close(order[0]);
