@@ -13,11 +13,9 @@
 #include "base/named.h"
 #include "base/shown.h"
 #include "codec/cast.h"
+#include "format/guess.h"
 
 #define MAX_SAMPLES UINT64_C(100000000)
-
-/* Names that say it, the first one found counts. */
-static const char *const label_names[] = {"label", "labels", "y"};
 
 int wr_array_scalars_init(struct wr_array_scalars *s, const char *schema,
                           weir_err *err)
@@ -45,11 +43,12 @@ const struct wr_npz_array *
 wr_array_scalars_label(const struct wr_array_scalars *s, const struct wr_npz *a)
 {
     const struct wr_npz_array *x = NULL;
+    const char *name;
 
     if (s->label[0])
         return wr_npz_find(a, s->label);
-    for (size_t k = 0; k < WR_ARRAY_LEN(label_names) && !x; k++)
-        x = wr_npz_find(a, label_names[k]);
+    for (unsigned k = 0; !x && (name = wr_label_name(WR_LABEL_COLUMN, k)); k++)
+        x = wr_npz_find(a, name);
     return x && is_number(x) && x->npy.ndim < 2 ? x : NULL;
 }
 
@@ -180,23 +179,18 @@ static int take_labels(struct wr_array_scalars *s, size_t k,
                        const union wr_scalar *rows, uint64_t samples,
                        uint32_t **ret, weir_err *err)
 {
-    bool wide = s->list[k].dtype != WEIR_I64;
-    uint32_t *labels;
+    bool classes = s->list[k].dtype == WEIR_I64;
+    uint32_t *labels = malloc(samples * sizeof(*labels) + 1);
 
-    for (uint64_t i = 0; i < samples && !wide; i++) {
-        int64_t v = rows[i * s->count + k].i;
-
-        wide = v < -1 || v >= WEIR_NO_LABEL;
-    }
-    s->wide |= wide;
-    if (wide)
-        return 0;
-    labels = malloc(samples * sizeof(*labels) + 1);
     if (!labels)
         return wr_fail(err, WEIR_ENOMEM, "out of memory for labels");
-    for (uint64_t i = 0; i < samples; i++)
-        labels[i] = (uint32_t)rows[i * s->count + k].i;
-    *ret = labels;
+    for (uint64_t i = 0; i < samples && classes; i++)
+        classes = wr_label_of_number(rows[i * s->count + k].i, &labels[i]);
+    s->wide |= !classes;
+    if (classes)
+        *ret = labels;
+    else
+        free(labels);
     return 0;
 }
 
@@ -262,14 +256,13 @@ static int add_fields(const struct wr_array_scalars *s, struct wr_index *ix,
 
     for (size_t k = 0; k < s->count && r == 0; k++) {
         const struct wr_array_scalar *x = &s->list[k];
-        struct wr_field f = {.pub = {.kind = WEIR_FIELD_SCALAR,
-                                     .dtype = x->dtype,
-                                     .is_label = x->label},
-                             .column = WR_NO_COLUMN};
+        struct wr_field f = wr_guess_field(x->name, WEIR_FIELD_SCALAR,
+                                           x->dtype);
 
+        f.pub.is_label = x->label;
+        f.column = WR_NO_COLUMN;
         if (!is_kept(s, k))
             f.scalar = WR_SCALAR_IS_LABEL;
-        memcpy(f.name, x->name, sizeof(f.name));
         r = wr_index_add_field(ix, &f, err);
     }
     return r;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "format/guess.h"
 #include "format/text_number.h"
 #include "format/text_scan.h"
 
@@ -60,10 +61,8 @@ static void read_label(const struct wr_csv_layout *l, struct wr_csv_row row,
         ret->word_len = f.doubled ? wr_csv_field_copy(&f, ret->own) : f.len;
     } else {
         why = wr_text_number(f.at, f.len, WEIR_I64, &value);
-        if (why || value < -1 || value >= WEIR_NO_LABEL)
+        if (why || !wr_label_of_number(value, &ret->label))
             ret->bad = "the label is not a class number, as the others are";
-        else
-            ret->label = value < 0 ? WEIR_NO_LABEL : (uint32_t)value;
     }
 }
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "format/fragment.h"
+#include "format/guess.h"
 #include "format/text_number.h"
 #include "format/text_scan.h"
 
@@ -191,11 +192,12 @@ static unsigned column_called(const struct wr_csv_layout *l, const char *name,
 
 static int find_label(struct wr_csv_layout *l, const char *said, weir_err *err)
 {
-    static const char *const usual[] = {"label", "class", "target", "y"};
+    const char *name;
     uint64_t n = 0;
 
-    for (size_t k = 0; !said && !l->label && k < WR_ARRAY_LEN(usual); k++)
-        l->label = column_called(l, usual[k], /* any_case= */ true);
+    for (unsigned k = 0;
+         !said && !l->label && (name = wr_label_name(WR_LABEL_COLUMN, k)); k++)
+        l->label = column_called(l, name, /* any_case= */ true);
     if (!said)
         return 0;
     l->label = column_called(l, said, /* any_case= */ false);
@@ -332,8 +334,9 @@ static int read_layout(const struct csv_look *look, bool header_said,
     /* A stray word makes a bad sample, which is named, and not a column whose
      * numbers nobody gets. */
     for (unsigned k = 0; k < l->columns; k++)
-        l->words[k] = columns[k].words + (!l->header && columns[k].first_word) >
-                      columns[k].numbers;
+        l->words[k] = wr_guess_words(columns[k].words +
+                                         (!l->header && columns[k].first_word),
+                                     columns[k].numbers);
     r = find_label(l, label, err);
     if (r == 0 && l->label)
         find_label_kind(look, l, &columns[l->label - 1]);
@@ -373,7 +376,7 @@ static int read_rows(struct wr_store *st, const char *path, size_t max,
 int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
                        struct wr_csv_layout *ret, weir_err *err)
 {
-    const char *schema = job->cfg->schema, *label;
+    const char *label;
     struct wr_fragment *f = malloc(sizeof(*f));
     char *text = NULL, said[WR_FIELD_NAME];
     bool header_said = false;
@@ -391,10 +394,8 @@ int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
     if (r < 0)
         goto out;
     label = wr_fragment_find(f, "label");
-    if (!label && schema &&
-        wr_schema_option(schema, "label", said, sizeof(said)) &&
-        !strchr(said, ':'))
-        label = said;
+    if (!label)
+        label = wr_label_said(job->cfg->schema, said);
     if (!ret->separator)
         ret->separator = find_separator(&look,
                                         wr_name_has_ext(path, ".tsv .tsv.gz"));

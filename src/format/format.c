@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "format/files.h"
+#include "format/guess.h"
 
 #define PROGRESS_NS (100 * WR_NS_PER_MS)
 
@@ -118,12 +119,10 @@ void wr_index_job_issue(struct wr_index_job *job, const char *name,
 
 int wr_index_job_picture(struct wr_index_job *job, bool unpacked, weir_err *err)
 {
-    const struct wr_field image = {
-        .pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8},
-        .name = "image",
-        .unpacked = unpacked,
-    };
+    struct wr_field image = wr_guess_field("image", WEIR_FIELD_PICTURE,
+                                           WEIR_U8);
 
+    image.unpacked = unpacked;
     return wr_index_add_field(job->index, &image, err);
 }
 

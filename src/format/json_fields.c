@@ -7,48 +7,50 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/guess.h"
 #include "format/json_look.h"
 #include "format/remarks.h"
 #include "format/text_number.h"
 
 /* --- fields --- */
 
-static bool is_label_name(const char *name)
-{
-    static const char *const usual[] = {"label", "class", "target", "y"};
-
-    for (size_t k = 0; k < WR_ARRAY_LEN(usual); k++)
-        if (!wr_strcasecmp(name, usual[k]))
-            return true;
-    return false;
-}
-
-/* The value that is the label: what is called so, or what was said. */
-static const struct wr_json_seen *find_label(const struct wr_json_look *look)
+static const struct wr_json_seen *find_scalar(const struct wr_json_look *look,
+                                              const char *name, bool any_case)
 {
     for (unsigned k = 0; k < look->count; k++) {
         const struct wr_json_seen *s = &look->seen[k];
         enum wr_json_kind kind = s->all.kind;
-        bool scalar = kind == WR_JSON_INTEGER || kind == WR_JSON_FLOAT ||
-                      kind == WR_JSON_STRING;
 
-        if (scalar && (look->label ? !strcmp(s->name, look->label)
-                                   : is_label_name(s->name)))
+        if ((kind == WR_JSON_INTEGER || kind == WR_JSON_FLOAT ||
+             kind == WR_JSON_STRING) &&
+            !(any_case ? wr_strcasecmp(s->name, name) : strcmp(s->name, name)))
             return s;
     }
     return NULL;
 }
 
+/* The value that is the label: what is called so, or what was said. */
+static const struct wr_json_seen *find_label(const struct wr_json_look *look)
+{
+    const struct wr_json_seen *s = NULL;
+    const char *name;
+
+    if (look->label)
+        return find_scalar(look, look->label, /* any_case= */ false);
+    for (unsigned k = 0; !s && (name = wr_label_name(WR_LABEL_COLUMN, k)); k++)
+        s = find_scalar(look, name, /* any_case= */ true);
+    return s;
+}
+
 static int add_label(struct wr_json_look *look, const struct wr_json_seen *s,
                      weir_err *err)
 {
-    struct wr_field f = {
-        .pub = {.kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64, .is_label = 1},
-        .unpacked = true};
+    struct wr_field f = wr_guess_field(s->name, WEIR_FIELD_SCALAR, WEIR_I64);
     int r;
 
-    memcpy(f.name, s->name, sizeof(f.name));
     memcpy(f.path, s->path, sizeof(f.path));
+    f.pub.is_label = 1;
+    f.unpacked = true;
     if (s->all.kind == WR_JSON_STRING) {
         f.column = WR_NO_COLUMN;
         f.scalar = WR_SCALAR_IS_LABEL;
@@ -78,33 +80,23 @@ static int add_seen(struct wr_json_look *look, const struct wr_json_seen *s,
 {
     bool array = s->all.kind == WR_JSON_ARRAY,
          string = s->all.kind == WR_JSON_STRING;
-    struct wr_field f = {
-        .pub = {.kind = array    ? WEIR_FIELD_TENSOR
-                        : string ? WEIR_FIELD_BYTES
-                                 : WEIR_FIELD_SCALAR,
-                .dtype = WEIR_U8,
-                .ndim = array ? s->all.ndim : string,
-                .dims = {WEIR_DIM_VARIES},
-                .is_extra = extra},
-        .unpacked = true,
-    };
+    struct wr_field f = wr_guess_field(
+        strcmp(s->name, "line") != 0 ? s->name : "line_",
+        array    ? WEIR_FIELD_TENSOR
+        : string ? WEIR_FIELD_BYTES
+                 : WEIR_FIELD_SCALAR,
+        s->all.kind == WR_JSON_INTEGER ? WEIR_I64 : WEIR_F32);
     int r;
 
-    memcpy(f.name, s->name, sizeof(f.name));
     memcpy(f.path, s->path, sizeof(f.path));
-    if (!strcmp(f.name, "line"))
-        strcpy(f.name, "line_");
-    if (array)
-        memcpy(f.pub.dims, s->all.dims, sizeof(f.pub.dims));
-    for (uint32_t k = 0; array && k < s->all.ndim; k++)
-        if (!s->all.dims[k])
-            f.pub.dims[k] = WEIR_DIM_VARIES;
-    f.scalar = array && is_reshaped(look, f.name);
+    f.pub.is_extra = extra;
+    f.unpacked = true;
+    if (array) {
+        wr_guess_dims(&f, s->all.dims, s->all.ndim);
+        f.scalar = is_reshaped(look, f.name);
+    }
     if (!string) {
-        r = wr_text_declared(look->job->cfg->schema, f.name,
-                             array                            ? WEIR_F32
-                             : s->all.kind == WR_JSON_INTEGER ? WEIR_I64
-                                                              : WEIR_F32,
+        r = wr_text_declared(look->job->cfg->schema, f.name, f.pub.dtype,
                              &f.pub.dtype, err);
         if (r < 0)
             return r;
@@ -299,10 +291,7 @@ int wr_json_add_fields(struct wr_index_job *job, const char *path,
     if (r == 0)
         r = wr_json_look_ask(&look, f, err);
     look.asked = look.count;
-    if (r == 0 && job->cfg->schema &&
-        wr_schema_option(job->cfg->schema, "label", label, sizeof(label)) &&
-        !strchr(label, ':'))
-        look.label = label;
+    look.label = wr_label_said(job->cfg->schema, label);
     if (r == 0)
         r = wr_json_look_file(&look, path, err);
     if (r == 0)

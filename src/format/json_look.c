@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/guess.h"
 
 #define LOOK_BYTES ((size_t)1 << 20)
 #define LOOK_MOST  ((size_t)8 << 20) /* unless one sample has more */
@@ -99,7 +100,7 @@ static enum wr_json_kind usual_kind(const struct wr_json_seen *s)
     if (n[WR_JSON_ARRAY] &&
         n[WR_JSON_ARRAY] >= WR_MAX(numbers, n[WR_JSON_STRING]))
         return WR_JSON_ARRAY;
-    if (numbers && numbers >= n[WR_JSON_STRING])
+    if (numbers && !wr_guess_words(n[WR_JSON_STRING], numbers))
         return n[WR_JSON_FLOAT] ? WR_JSON_FLOAT : WR_JSON_INTEGER;
     if (n[WR_JSON_STRING] || n[WR_JSON_EMPTY])
         return WR_JSON_STRING;

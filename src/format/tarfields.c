@@ -15,6 +15,7 @@
 #include "codec/picture.h"
 #include "format/array_scalars.h"
 #include "format/array_shape.h"
+#include "format/guess.h"
 #include "format/intern.h"
 #include "weir/dataset.h"
 
@@ -24,23 +25,31 @@ static const struct {
     const char *ext;
     enum wr_tar_part part;
 } endings[] = {
-    {"cls", WR_TAR_LABEL_TEXT},
+    /* others of labels are in guess.h */
     {"cls.txt", WR_TAR_LABEL_TEXT},
-    {"label", WR_TAR_LABEL_TEXT},
     {"json", WR_TAR_JSON},
     {"id", WR_TAR_ID},
 };
 
 static enum wr_tar_part find_ending(const char *ext, unsigned *ret_bit)
 {
-    for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++)
+    const char *name;
+    unsigned bit = 1;
+
+    for (unsigned k = 0; k < WR_ARRAY_LEN(endings); k++, bit <<= 1)
         if (!wr_strcasecmp(ext, endings[k].ext)) {
-            *ret_bit = 1u << k;
+            *ret_bit = bit;
             return endings[k].part;
         }
-    for (unsigned k = 0; wr_picture_ext_at(k); k++)
+    for (unsigned k = 0; (name = wr_label_name(WR_LABEL_ENDING, k));
+         k++, bit <<= 1)
+        if (!wr_strcasecmp(ext, name)) {
+            *ret_bit = bit;
+            return WR_TAR_LABEL_TEXT;
+        }
+    for (unsigned k = 0; wr_picture_ext_at(k); k++, bit <<= 1)
         if (!wr_strcasecmp(ext, wr_picture_ext_at(k) + 1)) {
-            *ret_bit = 1u << (WR_ARRAY_LEN(endings) + k);
+            *ret_bit = bit;
             return WR_TAR_PICTURE;
         }
     *ret_bit = 0;
@@ -73,40 +82,24 @@ static bool is_space(char c)
 /* "7\n" -> 7, "-1" -> WEIR_NO_LABEL */
 static int parse_text(const char *p, size_t len, uint32_t *ret, weir_err *err)
 {
-    uint64_t value = 0;
-
     while (len && is_space(p[len - 1]))
         len--;
     while (len && is_space(*p)) {
         p++;
         len--;
     }
-    if (len == 2 && !memcmp(p, "-1", 2)) {
-        *ret = WEIR_NO_LABEL;
-        return 0;
-    }
-    if (!len)
-        return fail_number(err);
-    for (size_t k = 0; k < len; k++) {
-        if (p[k] < '0' || p[k] > '9')
-            return fail_number(err);
-        value = value * 10 + (uint64_t)(p[k] - '0');
-        if (value >= WEIR_NO_LABEL)
-            return fail_number(err);
-    }
-    *ret = (uint32_t)value;
-    return 0;
+    return wr_label_of_text(p, len, ret) ? 0 : fail_number(err);
 }
 
 /* The number in a document, or NULL. */
 static const json_t *find_number(const json_t *doc)
 {
-    static const char *const keys[] = {"label", "cls", "class", "class_id"};
+    const char *name;
 
     if (json_is_integer(doc))
         return doc;
-    for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++) {
-        const json_t *value = json_object_get(doc, keys[k]);
+    for (unsigned k = 0; (name = wr_label_name(WR_LABEL_BESIDE, k)); k++) {
+        const json_t *value = json_object_get(doc, name);
 
         if (json_is_integer(value))
             return value;
@@ -144,13 +137,8 @@ static int parse_json(const char *bytes, size_t len, uint32_t *ret,
     if (r < 0)
         return r;
     number = find_number(doc);
-    if (!number || json_integer_value(number) == -1)
-        *ret = WEIR_NO_LABEL;
-    else if (json_integer_value(number) < 0 ||
-             json_integer_value(number) >= WEIR_NO_LABEL)
+    if (!wr_label_of_number(number ? json_integer_value(number) : -1, ret))
         r = fail_number(err);
-    else
-        *ret = (uint32_t)json_integer_value(number);
     json_decref(doc);
     return r;
 }

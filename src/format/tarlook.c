@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/guess.h"
 
 #define LOOK_ARCHIVES 8u
 #define LOOK_FIRST    64u                  /* samples of the first archive */
@@ -212,14 +213,11 @@ static void add_ending(struct wr_tar_fields *f, const struct seen_ending *e,
 
     if (f->image && (rank < 2 || !strcmp(e->name, f->list[0].name)))
         return;
-    if (rank == 2)
-        *to = e->x;
-    else
-        to->pub = (weir_field){.kind = rank < 2 ? WEIR_FIELD_PICTURE
-                                                : WEIR_FIELD_BYTES,
-                               .dtype = WEIR_U8,
-                               .ndim = rank == 3,
-                               .dims = {rank == 3 ? WEIR_DIM_VARIES : 0}};
+    *to = rank == 2
+              ? e->x
+              : wr_guess_field(e->name,
+                               rank < 2 ? WEIR_FIELD_PICTURE : WEIR_FIELD_BYTES,
+                               WEIR_U8);
     /* What most samples lack would make them bad, unless it is asked for. */
     to->pub.is_extra = rank == 3 ? f->pictures || f->arrays
                                  : e->samples * 2 < samples;
@@ -231,8 +229,7 @@ static void add_ending(struct wr_tar_fields *f, const struct seen_ending *e,
 
 static void add_image(struct wr_tar_fields *f)
 {
-    f->list[0] = (struct wr_field){
-        .pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8}, .name = "image"};
+    f->list[0] = wr_guess_field("image", WEIR_FIELD_PICTURE, WEIR_U8);
     f->count = 1;
     f->image = f->pictures = true;
 }
