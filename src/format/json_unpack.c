@@ -10,7 +10,7 @@
 #include "format/decode.h"
 #include "format/json.h"
 #include "format/guess.h"
-#include "format/json_look.h"
+#include "format/json_fields.h"
 #include "format/text_number.h"
 
 /* --- rectangular arrays of numbers of a JSON text --- */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/fragment.h"
+#include "format/format.h"
 #include "format/npy.h"
 #include "storage/storage.h"
 

@@ -19,7 +19,7 @@
 #include "codec/deflate.h"
 #include "format/array_writer.h"
 #include "format/schema.h"
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 #include "format/zip.h"
 
 #define PIECE      (256u << 10) /* bytes written at once */

@@ -16,7 +16,7 @@
 #include "codec/deflate.h"
 #include "format/indexed_binary.h"
 #include "format/npy.h"
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 #include "format/zip.h"
 
 #define HEADS     1024u /* room for headers, in what size() says */

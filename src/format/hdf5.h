@@ -1,7 +1,10 @@
-/* hdf5_choose.h - which datasets of a file are the fields of its samples.
- * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_FORMAT_HDF5_CHOOSE_H
-#define WR_FORMAT_HDF5_CHOOSE_H
+/* hdf5.h - HDF5 files: datasets whose first axis counts samples.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * libhdf5 parses the files, in another process (hdf5_helper.h): from here on a
+ * dataset is byte ranges and packed chunks, like any other. */
+#ifndef WR_FORMAT_HDF5_H
+#define WR_FORMAT_HDF5_H
 
 #include "format/hdf5_answer.h"
 #include "format/npz.h"
@@ -26,13 +29,5 @@ int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
  * many. Fails where one of these has bytes that cannot be had. */
 int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
                         struct wr_h5_choice *ret, weir_err *err);
-
-/* Whether a dataset of the file that `c` was detected in is none of its fields;
- * then *err says why. */
-bool wr_h5_choice_omits(const struct wr_h5_choice *c,
-                        const struct wr_h5_array *a, weir_err *err);
-
-/* The paths, each with its NUL, into `buf`; returns their bytes. */
-size_t wr_h5_choice_paths(const struct wr_h5_choice *c, char *buf, size_t cap);
 
 #endif
