@@ -14,7 +14,7 @@
 #include "codec/augment.h"
 #include "codec/cast.h"
 #include "codec/kernel.h"
-#include "codec/strided.h"
+#include "codec/tiles.h"
 #include "format/tensor.h"
 
 /* --- stored tensors -> tensors as they were asked for --- */

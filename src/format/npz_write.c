@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 #include "format/array_writer.h"
 #include "format/schema.h"
 #include "format/tensor.h"

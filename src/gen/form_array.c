@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 #include "format/indexed_binary.h"
 #include "format/npy.h"
 #include "format/tensor.h"
