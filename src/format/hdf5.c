@@ -3,8 +3,6 @@
  *
  * libhdf5 parses the files, in another process (hdf5_helper.h): from here on a
  * dataset is byte ranges and packed chunks, like any other. */
-#include "format/hdf5.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,271 +12,194 @@
 #include "base/lack.h"
 #include "base/mem.h"
 #include "base/shown.h"
-#include "base/text.h"
+#include "codec/filters.h"
 #include "format/array_set.h"
 #include "format/array_shape.h"
-#include "format/format.h"
-#include "format/hdf5_data.h"
+#include "format/hdf5_answer.h"
+#include "format/hdf5_helper.h"
+#include "format/index.h"
 #include "format/intern.h"
+#include "format/npz.h"
 
-/* One more dataset, at a path that may begin with '/'. */
-static int add(struct wr_h5_choice *c, const char *field, const char *path,
-               weir_err *err)
-{
-    const char *name = path + strspn(path, "/");
-
-    if (!*name || strlen(name) >= sizeof(c->list[0].path))
-        return wr_fail(err, WEIR_EINVAL,
-                       "'%s=%s' is not NAME=/PATH of a dataset, of up to %d "
-                       "bytes",
-                       wr_show(field).text, wr_show(path).text, WR_H5_NAME - 1);
-    if (c->count == WR_NPZ_MAX)
-        return wr_fail(err, WEIR_ELIMIT, "more than %d datasets", WR_NPZ_MAX);
-    snprintf(c->list[c->count].field, sizeof(c->list[0].field), "%s", field);
-    strcpy(c->list[c->count++].path, name);
-    return 0;
-}
-
-int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
-                       weir_err *err)
-{
-    struct wr_fragment f;
-    struct wr_h5_choice c = {0};
-    int r = wr_fragment_parse(fragment, &f, err);
-
-    for (unsigned k = 0; r == 0 && k < f.count; k++)
-        r = add(&c, f.pairs[k].name, f.pairs[k].value, err);
-    if (r == 0)
-        *ret = c;
-    return r;
-}
-
-/* --- without being told --- */
-
-static bool is_record(const char *name)
-{
-    return !strncmp(name, "records_", 8) && name[8] &&
-           strspn(name + 8, "0123456789") == strlen(name + 8);
-}
-
-/* Dimensions of elements: a complex number of two f64 is one. */
-static uint32_t rank_of(const struct wr_h5_array *a)
-{
-    return a->said.ndim - !!a->said.inner;
-}
-
-static bool is_empty(const struct wr_h5_array *a)
-{
-    return a->code == 0 && a->bytes == 0;
-}
-
-static bool has_samples(const struct wr_h5_array *a)
-{
-    return a->code == 0 && rank_of(a) >= 2 && !a->said.text && !is_empty(a);
-}
-
-/* The first of several dimensions; NULL: none, or several that are not called
- * records_K. */
-static const struct wr_h5_array *find_tensor(const struct wr_h5_array *list,
-                                             size_t count)
-{
-    const struct wr_h5_array *first = NULL;
-
-    for (size_t k = 0; k < count; k++) {
-        if (!has_samples(&list[k]))
-            continue;
-        if (first &&
-            !(is_record(first->said.name) && is_record(list[k].said.name)))
-            return NULL;
-        first = first ? first : &list[k];
-    }
-    return first;
-}
-
-static bool is_integer(const struct wr_h5_array *a)
-{
-    return a->said.ndim == 1 &&
-           (a->said.type == WR_H5_SIGNED || a->said.type == WR_H5_UNSIGNED);
-}
-
-static bool is_beside(const struct wr_h5_array *a,
-                      const struct wr_h5_array *tensor)
-{
-    return (rank_of(a) == 1 || a->said.text) &&
-           a->said.dims[0] == tensor->said.dims[0];
-}
-
-/* Would it be a field if its bytes could be had? */
-static bool is_missed(const struct wr_h5_array *a,
-                      const struct wr_h5_array *tensor)
-{
-    return a->code &&
-           (a->said.layout != WR_H5_REFUSED || a->said.unreachable) &&
-           (is_beside(a, tensor) || (a->said.ndim != 1 && !a->said.text));
-}
-
-/* "/x 1000x28x28" */
-struct array_text {
-    char text[256];
+/* A dataset that is read. */
+struct wr_h5_data {
+    const struct wr_h5_array *array; /* borrowed */
+    struct wr_h5_place *places; /* owned: of its chunks; NULL: not chunked */
 };
 
-static struct array_text show_array(const struct wr_h5_dataset *d)
+static struct wr_unit fill_unit(const struct wr_h5_array *a, uint64_t bytes)
 {
-    struct array_text t;
-    char shown[64];
-    int used = snprintf(
-        t.text, sizeof(t.text), "/%s",
-        wr_text_show(d->name, /* controls= */ true, shown, sizeof(shown)));
+    struct wr_unit u = {.inflated = bytes,
+                        .filters = WR_FILTERS(WR_FILTER_FILL, 0, 0, 0),
+                        .argument = a->said.size};
 
-    for (uint32_t k = 0; k < d->ndim && k < WR_H5_DIMS; k++)
-        used += snprintf(t.text + used, sizeof(t.text) - (size_t)used,
-                         "%c%" PRIu64, k ? 'x' : ' ', d->dims[k]);
-    return t;
+    memcpy(&u.offset, a->said.fill, sizeof(u.offset));
+    return u;
 }
 
-/* What a user may choose from: as many as there is room for, and how many there
- * are beside. */
-static void tell(const struct wr_h5_array *list, size_t count, char *buf,
-                 size_t cap)
+/* The unit that chunk `k` is. */
+static struct wr_unit add_h5_unit(const struct wr_h5_data *d, uint64_t k)
 {
-    const size_t more = sizeof(" and 1024 more");
-    size_t used = 0;
+    const struct wr_h5_array *a = d->array;
+    const struct wr_h5_place *p = &d->places[k];
 
-    buf[0] = '\0';
-    for (size_t k = 0; k < count; k++) {
-        struct array_text t = show_array(&list[k].said);
+    if (p->address == WR_H5_UNALLOCATED)
+        return fill_unit(a, a->chunk_bytes);
+    return (struct wr_unit){.offset = p->address,
+                            .stored = p->stored,
+                            .inflated = a->chunk_bytes,
+                            .filters = wr_h5_filters(a, p->mask),
+                            .argument = a->said.element};
+}
 
-        if (used + strlen(t.text) + 2 + more > cap) {
-            snprintf(buf + used, cap - used, " and %zu more", count - k);
-            return;
-        }
-        used += (size_t)snprintf(buf + used, cap - used, "%s%s", k ? ", " : "",
-                                 t.text);
+/* --- all elements --- */
+
+/* Chunk `k` into `out`, which has room for it. */
+static int read_chunk(const struct wr_h5_data *d, struct wr_object *o,
+                      uint64_t k, uint8_t *out, weir_err *err)
+{
+    const struct wr_unit u = add_h5_unit(d, k);
+    const struct wr_packing packing = wr_unit_packing(&u);
+    uint8_t *stored;
+    int r;
+
+    if (!u.filters)
+        return wr_object_read_fully(o, out, u.stored, u.offset, err);
+    stored = malloc(u.stored + 1);
+    r = stored ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (r == 0 && u.stored)
+        r = wr_object_read_fully(o, stored, u.stored, u.offset, err);
+    if (r == 0)
+        r = wr_filters_undo(&packing, stored, out, err);
+    free(stored);
+    return r;
+}
+
+static int read_chunks(const struct wr_h5_data *d, struct wr_object *o,
+                       uint8_t *out, weir_err *err)
+{
+    const struct wr_h5_array *a = d->array;
+    uint64_t done = 0, n;
+    uint8_t *chunk = malloc(a->chunk_bytes + 1);
+    int r = chunk ? 0 : wr_fail(err, WEIR_ENOMEM, "out of memory");
+
+    for (uint64_t k = 0; k < a->chunks && r == 0; k++, done += n) {
+        n = WR_MIN(a->chunk_bytes, a->bytes - done);
+        r = read_chunk(d, o, k, chunk, err);
+        if (r == 0)
+            memcpy(out + done, chunk, n);
     }
+    free(chunk);
+    return r;
 }
 
-static int fail_choice(const struct wr_h5_array *list, size_t count,
-                       weir_err *err)
+/* All elements of a dataset of one dimension, as they are stored, in fresh
+ * memory. */
+static int h5_values(const struct wr_h5_data *d, struct wr_object *o,
+                     void **ret, weir_err *err)
 {
-    char known[300], why[WR_H5_WHY];
+    const struct wr_h5_array *a = d->array;
+    const struct wr_unit fill = fill_unit(a, a->bytes);
+    const struct wr_packing packing = wr_unit_packing(&fill);
+    uint8_t *all;
+    int r;
 
-    if (!count)
-        return wr_fail(err, WEIR_EFORMAT, "it has no datasets");
-    tell(list, count, known, sizeof(known));
-    for (size_t k = 0; k < count; k++)
-        if (list[k].code)
-            return wr_fail(err, list[k].code,
-                           "which dataset holds the samples? Name it: "
-                           "FILE#data=/path. It has %s; '/%s' cannot be read: "
-                           "%s",
-                           known, wr_show(list[k].said.name).text,
-                           wr_text_show(list[k].said.why, /* controls= */ true,
-                                        why, sizeof(why)));
-    return wr_fail(err, WEIR_EFORMAT,
-                   "which dataset holds the samples? Name it: "
-                   "FILE#data=/path,label=/path. It has %s",
-                   known);
-}
-
-/* A field that is not there would not be seen: it is refused. */
-static int check_missed(const struct wr_h5_array *list, size_t count,
-                        const struct wr_h5_array *tensor, weir_err *err)
-{
-    for (size_t k = 0; k < count; k++)
-        if (is_missed(&list[k], tensor))
-            return wr_fail(err, list[k].code,
-                           "dataset '/%s' cannot be read: %s. Name the others "
-                           "to do without it: FILE#data=/%s",
-                           wr_show(list[k].said.name).text,
-                           wr_show(list[k].said.why).text,
-                           wr_show(tensor->said.name).text);
+    if (a->bytes > WR_ARRAY_WHOLE || a->chunk_bytes > WR_ARRAY_WHOLE)
+        return wr_fail(err, WEIR_ELIMIT,
+                       "dataset '/%s': %" PRIu64
+                       " bytes of numbers, over 2 GiB",
+                       wr_show(a->said.name).text, a->bytes);
+    all = malloc(a->bytes + 1);
+    if (!all)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    if (a->said.layout == WR_H5_CONTIGUOUS)
+        r = wr_object_read_fully(o, all, a->bytes, a->said.address, err);
+    else if (a->said.layout == WR_H5_CHUNKED)
+        r = read_chunks(d, o, all, err);
+    else
+        r = wr_filters_undo(&packing, NULL, all, err);
+    if (r < 0) {
+        free(all);
+        return wr_fail_prefix(err, r, "dataset '/%s'",
+                              wr_show(a->said.name).text);
+    }
+    *ret = all;
     return 0;
 }
 
-/* Strings, and complex numbers beside the samples, come last: the first tensor is
- * what the samples are. */
-static int add_found(const struct wr_h5_array *list, size_t count,
-                     const struct wr_h5_array *tensor, struct wr_h5_choice *c,
-                     weir_err *err)
+/* --- samples --- */
+
+static int add_contiguous(const struct wr_h5_array *a, struct wr_index *ix,
+                          const struct wr_run *run, weir_err *err)
 {
+    struct wr_run at = *run;
+
+    at.offset = a->said.address;
+    wr_index_use_unit(ix, WR_NO_UNIT);
+    return wr_index_add_run(ix, &at, err);
+}
+
+/* Samples of fill value are one unit. */
+static int add_unwritten(const struct wr_h5_array *a, struct wr_index *ix,
+                         const struct wr_run *run, weir_err *err)
+{
+    const struct wr_unit u = fill_unit(a, run->length);
+    int64_t k = wr_index_add_unit(ix, &u, err);
+    const struct wr_tile_run tiles = {.column = run->column,
+                                      .unit = (uint64_t)k,
+                                      .per = 1,
+                                      .length = run->length,
+                                      .count = run->count,
+                                      .labels = run->labels};
+
+    return k < 0 ? (int)k : wr_index_add_tiles(ix, &tiles, err);
+}
+
+/* Chunks lie in C order: those of one row of the first axis, which have the same
+ * samples, follow each other. */
+static int add_chunked(const struct wr_h5_data *d, struct wr_index *ix,
+                       const struct wr_run *run, unsigned tiles, bool file,
+                       weir_err *err)
+{
+    const struct wr_h5_array *a = d->array;
+    uint64_t first = wr_index_unit_count(ix);
     int r = 0;
 
-    for (size_t k = 0; k < 2 * count && r == 0; k++) {
-        const struct wr_h5_array *a = &list[k % count];
+    for (uint64_t k = 0; k < a->chunks && r == 0; k++) {
+        const struct wr_unit u = add_h5_unit(d, k);
+        int64_t number = wr_index_add_unit(ix, &u, err);
 
-        bool complex = a->said.inner || a->said.type == WR_H5_COMPLEX;
-        bool last = a->said.text || (complex && rank_of(a) == 1);
+        r = number < 0 ? (int)number : 0;
+    }
+    for (unsigned t = 0; t < tiles && r == 0; t++) {
+        const struct wr_tile_run one = {.column = run->column + t,
+                                        .unit = first + t,
+                                        .step = tiles,
+                                        .per = file ? 1 : a->said.chunk[0],
+                                        .length = run->length,
+                                        .count = run->count,
+                                        .labels = t ? NULL : run->labels};
 
-        if ((k >= count) == last && !a->code &&
-            (has_samples(a) || is_beside(a, tensor)))
-            r = add(c, a->said.name, a->said.name, err);
+        r = wr_index_add_tiles(ix, &one, err);
     }
     return r;
 }
 
-int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
-                        struct wr_h5_choice *ret, weir_err *err)
+/* Adds samples to `ix`, in the object added last: run->count of run->length
+ * bytes, or as many from each of `tiles` tiles. With `file` all of it is one
+ * sample. */
+static int h5_add(const struct wr_h5_data *d, struct wr_index *ix,
+                  const struct wr_run *run, unsigned tiles, bool file,
+                  weir_err *err)
 {
-    const struct wr_h5_array *tensor = find_tensor(list, count);
-    const struct wr_h5_array *label = NULL;
-    struct wr_h5_choice c = {0};
-    unsigned integers = 0;
-    int r = tensor ? check_missed(list, count, tensor, err)
-                   : fail_choice(list, count, err);
-
-    if (r == 0)
-        r = add_found(list, count, tensor, &c, err);
-    if (r < 0)
-        return r;
-    for (size_t k = 0; k < count; k++)
-        if (!list[k].code && is_beside(&list[k], tensor) &&
-            is_integer(&list[k])) {
-            integers++;
-            label = &list[k];
-        }
-    if (integers == 1)
-        snprintf(c.label, sizeof(c.label), "%s", label->said.name);
-    *ret = c;
-    return 0;
-}
-
-/* Whether a dataset of the file that `c` was detected in is none of its fields;
- * then *err says why. */
-static bool h5_choice_omits(const struct wr_h5_choice *c,
-                            const struct wr_h5_array *a, weir_err *err)
-{
-    for (size_t k = 0; k < c->count; k++)
-        if (!strcmp(c->list[k].path, a->said.name))
-            return false;
-    if (a->code)
-        wr_fail(err, a->code, "dataset '/%s' is not read: %s",
-                wr_show(a->said.name).text, wr_show(a->said.why).text);
-    else if (is_empty(a))
-        wr_fail(err, WEIR_ENOTSUP, "dataset '/%s' is not read: it is empty",
-                wr_show(a->said.name).text);
-    else
-        wr_fail(err, WEIR_ENOTSUP,
-                "dataset '/%s' is not read: it has %" PRIu64
-                " numbers, which is not the number of samples",
-                wr_show(a->said.name).text, a->said.dims[0]);
-    return true;
-}
-
-/* The paths, each with its NUL, into `buf`; returns their bytes. */
-static size_t h5_choice_paths(const struct wr_h5_choice *c, char *buf,
-                              size_t cap)
-{
-    size_t used = 0;
-
-    for (size_t k = 0; k < c->count; k++) {
-        size_t len = strlen(c->list[k].path) + 1;
-
-        if (used + len > cap)
-            break;
-        memcpy(buf + used, c->list[k].path, len);
-        used += len;
+    switch (d->array->said.layout) {
+    case WR_H5_CONTIGUOUS:
+        return add_contiguous(d->array, ix, run, err);
+    case WR_H5_CHUNKED:
+        return add_chunked(d, ix, run, tiles, file, err);
+    default:
+        return add_unwritten(d->array, ix, run, err);
     }
-    return used;
 }
 
 /* What all files of a data set share. */
@@ -337,7 +258,7 @@ static int tell_omitted(struct hdf5_file *f, const struct wr_h5_array *list,
         int64_t r;
         weir_err e;
 
-        if (!h5_choice_omits(&all->choice, &list[k], &e))
+        if (!wr_h5_choice_omits(&all->choice, &list[k], &e))
             continue;
         r = wr_intern_add(&all->named, name, strlen(name));
         if (r < 0)
@@ -387,7 +308,7 @@ static int detect(struct hdf5_job *all, const struct wr_h5_array *list,
 static int list_named(struct hdf5_file *f, weir_err *err)
 {
     char paths[WR_NPZ_MAX * WR_H5_NAME];
-    size_t len = h5_choice_paths(&f->all->choice, paths, sizeof(paths));
+    size_t len = wr_h5_choice_paths(&f->all->choice, paths, sizeof(paths));
     int r;
 
     free(f->arrays);
@@ -483,7 +404,7 @@ static int prepare(struct hdf5_file *f, size_t k, weir_err *err)
     if (r == 0 && a->said.ndim == 1 && !f->all->file)
         r = check_values(f, a, err);
     if (r == 0 && a->said.ndim == 1 && !f->all->file)
-        r = wr_h5_values(&f->data[k], f->object, &f->values[k], err);
+        r = h5_values(&f->data[k], f->object, &f->values[k], err);
     describe(a, f->all->choice.list[k].field, &f->npz.list[k]);
     f->npz.list[k].values = f->values[k];
     f->npz.count = k + 1;
@@ -513,8 +434,8 @@ static int place(void *arg, size_t array, const struct wr_run *run,
 {
     struct hdf5_file *f = arg;
 
-    return wr_h5_add(&f->data[array], f->all->job->index, run, tiles,
-                     f->all->file, err);
+    return h5_add(&f->data[array], f->all->job->index, run, tiles, f->all->file,
+                  err);
 }
 
 /* Adds the samples of one file; *ret_skip tells whether a failure is the

@@ -24,7 +24,7 @@
 #include "base/own.h"
 #include "base/read_write.h"
 #include "format/format.h"
-#include "format/index_check.h"
+#include "format/index.h"
 #include "format/index_file_private.h"
 
 #define MAP_FROM (1u << 20) /* bytes; smaller ones are read */

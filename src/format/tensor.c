@@ -16,7 +16,7 @@
 #include "codec/cast.h"
 #include "format/array_set.h"
 #include "format/decode.h"
-#include "format/npy.h"
+#include "format/npz.h"
 #include "format/shard_reader.h"
 
 /* --- the header of .wt files: docs/formats/wt.md --- */

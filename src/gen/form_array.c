@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "codec/inflate.h"
 #include "format/indexed_binary.h"
-#include "format/npy.h"
+#include "format/npz.h"
 #include "format/tensor.h"
 #include "format/zip.h"
 
