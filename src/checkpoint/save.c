@@ -15,7 +15,7 @@
 #include "base/sized.h"
 #include "checkpoint/lineage.h"
 #include "checkpoint/watch.h"
-#include "safetensors/pairs.h"
+#include "safetensors/head.h"
 
 #define SLICE_MAX_MS UINT64_C(60000) /* a timeout may be for ever */
 /* Twice as many digits, and a head's worth of checksums, fit into one part

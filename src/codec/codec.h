@@ -54,7 +54,7 @@ struct wr_codec_rows {
     uint32_t count[WR_CODEC_PLANES];
 };
 
-struct wr_frame; /* frame.h */
+struct wr_frame;
 
 struct wr_codec {
     const char *name;
@@ -95,7 +95,7 @@ extern const struct wr_codec wr_codec_pnm;
 extern const struct wr_codec wr_codec_tiff;
 extern const struct wr_codec wr_codec_webp;
 
-/* The registry (kinds.c): table i, i < WR_CODEC_COUNT. */
+/* The registry (codec.c): table i, i < WR_CODEC_COUNT. */
 #define WR_CODEC_COUNT 7
 const struct wr_codec *wr_codec_at(size_t i);
 
@@ -123,5 +123,29 @@ void wr_codec_drop_large(uint8_t **memory, size_t *cap, size_t need);
 
 /* RGB -> grey in place, n pixels, as PIL's convert('L'). */
 void wr_codec_gray_row(uint8_t *row, size_t n);
+
+/* Encoded bytes, and where the pixels go. */
+struct wr_frame {
+    const uint8_t *bytes; /* borrowed */
+    size_t len;
+    uint32_t width, height; /* within the limits of picture.h */
+    uint8_t *rgb;           /* width * height * 3 bytes; what is in them before
+                               is undefined */
+};
+
+struct wr_frame_state {
+    uint8_t *rgb; /* owned */
+    size_t cap;
+    uint32_t channels, width;
+    uint32_t row, end; /* next row to deliver; the one behind the last */
+};
+
+/* Hooks for struct wr_codec. */
+void wr_frame_done(void *state);
+int wr_frame_start(const struct wr_codec *self, void *state,
+                   const struct wr_codec_job *job, struct wr_codec_shape *ret,
+                   weir_err *err);
+int wr_frame_read(void *state, struct wr_codec_rows *rows, weir_err *err);
+int wr_frame_finish(void *state, weir_err *err);
 
 #endif

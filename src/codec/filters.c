@@ -17,7 +17,6 @@
 #include <blosc.h>
 #endif
 #ifdef WR_HAVE_LZ4
-#include "codec/lz4_blocks.h"
 #endif
 #ifdef WR_HAVE_ZSTD
 #include <zstd.h>

@@ -4,7 +4,7 @@
  * As PIL's convert('RGB') has it: transparent pixels keep the colour of their
  * palette entry, and what the first frame does not cover has the transparent
  * one's, or else that of entry 0. */
-#include "codec/frame.h"
+#include "codec/codec.h"
 
 #include <string.h>
 

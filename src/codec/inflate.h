@@ -1,4 +1,4 @@
-/* inflate.h - gzip or zlib -> bytes, piece by piece, within limits.
+/* inflate.h - gzip or zlib -> bytes, piece by piece, within limits, and back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_CODEC_INFLATE_H
 #define WR_CODEC_INFLATE_H
@@ -44,5 +44,25 @@ bool wr_inflate_is_done(const struct wr_inflate *z);
 
 /* "gzip", "zlib" or "deflate", for messages. */
 const char *wr_inflate_name(const struct wr_inflate *z);
+
+struct wr_deflate;
+
+int wr_deflate_new(struct wr_deflate **ret, weir_err *err);
+void wr_deflate_free(struct wr_deflate *d); /* takes NULL */
+
+/* Hands over the next piece; borrowed until wr_deflate_read gives 0. The last
+ * one (it may be empty) ends the stream. */
+void wr_deflate_feed(struct wr_deflate *d, const void *bytes, size_t len,
+                     bool last);
+
+/* Deflates up to `cap` bytes into buf; returns how many. 0: feed more, or it
+ * was the last piece, and this is the end. */
+size_t wr_deflate_read(struct wr_deflate *d, void *buf, size_t cap);
+
+/* CRC-32 as ZIP and gzip have it, going on from `crc` (0 at first). */
+uint32_t wr_crc32(uint32_t crc, const void *bytes, size_t len);
+
+/* Adler-32 as zlib streams have it, going on from `sum` (1 at first). */
+uint32_t wr_adler32(uint32_t sum, const void *bytes, size_t len);
 
 #endif

@@ -18,7 +18,7 @@ static bool png_sniff(const uint8_t *bytes, size_t len)
 #include "base/be.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "codec/exif.h"
+#include "codec/turn.h"
 
 #define STRIP_ROWS 8u
 #define MAX_CHUNK  (64u << 20) /* bytes of one chunk, and of kept ones */

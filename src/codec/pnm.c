@@ -3,7 +3,7 @@
  *
  * Why there is no library: docs/decisions. Samples of any largest value are
  * scaled to 0..255 and rounded. */
-#include "codec/frame.h"
+#include "codec/codec.h"
 
 #include <string.h>
 

@@ -1,12 +1,11 @@
 /* tiff.c - the first picture of a TIFF, through libtiff.
  * SPDX-License-Identifier: Apache-2.0
  *
- * libtiff unpacks strips and tiles; what their samples mean is said here and
- * in tiff_rows.c, because its RGBA interface has other ideas of alpha, 16 bits
- * and inks than PIL. */
-#include "codec/frame.h"
-
+ * libtiff unpacks strips and tiles; what their samples mean is said here, because
+ * its RGBA interface has other ideas of alpha, 16 bits and inks than PIL. */
 #include <string.h>
+
+#include "codec/codec.h"
 
 static bool tiff_sniff(const uint8_t *bytes, size_t len)
 {
@@ -19,13 +18,273 @@ static bool tiff_sniff(const uint8_t *bytes, size_t len)
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <tiffio.h>
 
+#include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "codec/exif.h"
-#include "codec/tiff_file.h"
-#include "codec/tiff_rows.h"
+#include "codec/turn.h"
+
+/* Lives at one address while it is open. */
+struct wr_tiff_file {
+    TIFF *tiff;           /* owned */
+    const uint8_t *bytes; /* borrowed */
+    uint64_t len, at;
+    bool is_strict; /* warnings are damage, as they are among pixels */
+    int code;       /* of the first thing that was wrong; 0: nothing */
+    char msg[200];
+};
+
+#define WR_TIFF_MAX_SAMPLES 16u /* of a pixel */
+
+enum wr_tiff_color {
+    WR_TIFF_GRAY,
+    WR_TIFF_GRAY_INVERTED, /* 0 is white */
+    WR_TIFF_RGB,
+    WR_TIFF_RGB_MULTIPLIED, /* by alpha, the fourth sample */
+    WR_TIFF_PALETTE,
+    WR_TIFF_CMYK,
+};
+
+/* How the samples of a picture are to be read. */
+struct wr_tiff_rows {
+    enum wr_tiff_color color;
+    uint32_t bits;    /* of a sample: 1, 2, 4, 8, 16 in this machine's order */
+    uint32_t samples; /* of a pixel, those that are not looked at included */
+    bool is_planar;   /* one after the other, instead of pixel by pixel */
+    size_t plane_bytes; /* planar: from one sample's rows to the next one's */
+    uint8_t palette[256][3];
+};
+
+#define TEXT_BYTES 160
+#define MAX_MEMORY ((tmsize_t)1 << 30) /* of one block that libtiff takes */
+
+/* libtiff has no codes, only texts. */
+static int code_of(const char *text)
+{
+    if (strstr(text, "beyond the"))
+        return WEIR_ELIMIT;
+    return wr_strcasestr(text, "memory") ? WEIR_ENOMEM : WEIR_EFORMAT;
+}
+
+static void note(struct wr_tiff_file *f, const char *module, const char *text)
+{
+    if (f->code)
+        return; /* what came first is the cause */
+    f->code = code_of(text);
+    if (f->code == WEIR_EFORMAT)
+        snprintf(f->msg, sizeof(f->msg), "damaged TIFF: %s", text);
+    else
+        snprintf(f->msg, sizeof(f->msg), "TIFF: %s: %s",
+                 module ? module : "libtiff", text);
+}
+
+__attribute__((format(printf, 4, 0))) static int
+on_error(TIFF *t, void *user, const char *module, const char *fmt, va_list ap)
+{
+    char text[TEXT_BYTES];
+
+    wr_vsnprintf(text, sizeof(text), fmt, ap);
+    note(user, module, text);
+    return 1; /* and nobody prints it */
+}
+
+__attribute__((format(printf, 4, 0))) static int
+on_warning(TIFF *t, void *user, const char *module, const char *fmt, va_list ap)
+{
+    struct wr_tiff_file *f = user;
+    char text[TEXT_BYTES];
+
+    wr_vsnprintf(text, sizeof(text), fmt, ap);
+    /* Without its palette a picture would pass as a gray one. */
+    if (f->is_strict || wr_strcasestr(text, "colormap"))
+        note(f, module, text);
+    return 1;
+}
+
+static tmsize_t on_read(thandle_t h, void *to, tmsize_t want)
+{
+    struct wr_tiff_file *f = h;
+    uint64_t left = f->at < f->len ? f->len - f->at : 0;
+    uint64_t n = want > 0 ? WR_MIN((uint64_t)want, left) : 0;
+
+    if (n)
+        memcpy(to, f->bytes + f->at, n);
+    f->at += n;
+    return (tmsize_t)n;
+}
+
+static tmsize_t on_write(thandle_t h, void *from, tmsize_t want)
+{
+    return -1;
+}
+
+static toff_t on_seek(thandle_t h, toff_t to, int whence)
+{
+    struct wr_tiff_file *f = h;
+
+    f->at = whence == SEEK_CUR   ? f->at + to
+            : whence == SEEK_END ? f->len + to
+                                 : to;
+    return f->at;
+}
+
+static int on_close(thandle_t h)
+{
+    return 0;
+}
+
+static toff_t on_size(thandle_t h)
+{
+    return ((struct wr_tiff_file *)h)->len;
+}
+
+static void tiff_close(struct wr_tiff_file *f)
+{
+    if (f->tiff)
+        TIFFClose(f->tiff);
+    f->tiff = NULL;
+}
+
+/* The failure that libtiff reported, or `otherwise`. */
+static int tiff_fail(const struct wr_tiff_file *f, const char *otherwise,
+                     weir_err *err)
+{
+    if (f->code)
+        return wr_fail(err, f->code, "%s", f->msg);
+    return wr_fail(err, WEIR_EFORMAT, "damaged TIFF: %s", otherwise);
+}
+
+static int open_file(struct wr_tiff_file *f, const void *bytes, size_t len,
+                     weir_err *err)
+{
+    TIFFOpenOptions *o = TIFFOpenOptionsAlloc();
+
+    *f = (struct wr_tiff_file){.bytes = bytes, .len = len};
+    if (!o)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a TIFF decoder");
+    TIFFOpenOptionsSetMaxSingleMemAlloc(o, MAX_MEMORY);
+    TIFFOpenOptionsSetErrorHandlerExtR(o, on_error, f);
+    TIFFOpenOptionsSetWarningHandlerExtR(o, on_warning, f);
+    /* m: no mapping, all input comes through on_read */
+    f->tiff = TIFFClientOpenExt("TIFF", "rm", f, on_read, on_write, on_seek,
+                                on_close, on_size, NULL, NULL, o);
+    TIFFOpenOptionsFree(o);
+    if (f->tiff && !f->code)
+        return 0;
+    tiff_close(f);
+    return tiff_fail(f, "no directory", err);
+}
+
+/* Samples of a pixel that a kind of colour needs. */
+static uint32_t tiff_color_samples(enum wr_tiff_color color)
+{
+    static const uint32_t samples[] = {
+        [WR_TIFF_GRAY] = 1,    [WR_TIFF_GRAY_INVERTED] = 1,
+        [WR_TIFF_RGB] = 3,     [WR_TIFF_RGB_MULTIPLIED] = 4,
+        [WR_TIFF_PALETTE] = 1, [WR_TIFF_CMYK] = 4,
+    };
+
+    return samples[color];
+}
+
+/* Sample k of a row, as it is stored; of 16 bits the upper 8. */
+static uint8_t stored(const uint8_t *in, uint32_t bits, size_t k)
+{
+    uint16_t wide;
+
+    switch (bits) {
+    case 8:
+        return in[k];
+    case 16:
+        memcpy(&wide, in + 2 * k, 2);
+        return (uint8_t)(wide >> 8);
+    default:
+        return in[k * bits / 8] >> (8 - bits - k * bits % 8) &
+               ((1u << bits) - 1);
+    }
+}
+
+static uint8_t sample(const struct wr_tiff_rows *how, const uint8_t *in,
+                      uint32_t x, uint32_t c)
+{
+    if (how->is_planar)
+        return stored(in + c * how->plane_bytes, how->bits, x);
+    return stored(in, how->bits, (size_t)x * how->samples + c);
+}
+
+static uint8_t gray(const struct wr_tiff_rows *how, uint8_t v)
+{
+    uint32_t bits = WR_MIN(how->bits, 8u);
+    uint32_t full = v * 255u / ((1u << bits) - 1);
+
+    return (uint8_t)(how->color == WR_TIFF_GRAY ? full : 255 - full);
+}
+
+/* Divides by alpha, as PIL does. */
+static uint8_t divide(uint8_t v, uint8_t alpha)
+{
+    return alpha ? (uint8_t)WR_MIN(255u * v / alpha, 255u) : 0;
+}
+
+/* Ink c under black k, rounded as PIL does. */
+static uint8_t ink(uint8_t c, uint8_t k)
+{
+    uint32_t light = 255u - k, product = c * light + 128;
+
+    return (uint8_t)(light - (((product >> 8) + product) >> 8));
+}
+
+static void convert(const struct wr_tiff_rows *how, const uint8_t s[4],
+                    uint8_t *rgb)
+{
+    switch (how->color) {
+    case WR_TIFF_GRAY:
+    case WR_TIFF_GRAY_INVERTED:
+        memset(rgb, gray(how, s[0]), 3);
+        break;
+    case WR_TIFF_RGB:
+        memcpy(rgb, s, 3);
+        break;
+    case WR_TIFF_RGB_MULTIPLIED:
+        for (int c = 0; c < 3; c++)
+            rgb[c] = divide(s[c], s[3]);
+        break;
+    case WR_TIFF_PALETTE:
+        memcpy(rgb, how->palette[s[0]], 3);
+        break;
+    case WR_TIFF_CMYK:
+        for (int c = 0; c < 3; c++)
+            rgb[c] = ink(s[c], s[3]);
+        break;
+    }
+}
+
+/* One row of n pixels at `in`. */
+static void tiff_row(const struct wr_tiff_rows *how, const uint8_t *in,
+                     uint32_t n, uint8_t *rgb)
+{
+    uint32_t samples = tiff_color_samples(how->color);
+
+    if (how->color == WR_TIFF_RGB && how->bits == 8 && how->samples == 3 &&
+        !how->is_planar) {
+        memcpy(rgb, in, (size_t)n * 3);
+        return;
+    }
+    for (uint32_t x = 0; x < n; x++, rgb += 3) {
+        uint8_t s[4];
+
+        for (uint32_t c = 0; c < samples; c++)
+            s[c] = sample(how, in, x, c);
+        convert(how, s, rgb);
+    }
+}
 
 /* A chunk (strip or tile) may be this large, whatever the picture's size; or
  * so many times as large as the picture. */
@@ -120,11 +379,11 @@ static int check_samples(const struct tiff *t, weir_err *err)
                        "TIFF of samples that are not whole numbers from 0 on");
     if ((bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16) ||
         (rows->color == WR_TIFF_PALETTE && bits > 8) ||
-        (bits < 8 && wr_tiff_color_samples(rows->color) > 1))
+        (bits < 8 && tiff_color_samples(rows->color) > 1))
         return wr_fail(err, WEIR_ENOTSUP,
                        "TIFF of %u bits a sample, photometric kind %u", bits,
                        t->photometric);
-    if (rows->samples < wr_tiff_color_samples(rows->color) ||
+    if (rows->samples < tiff_color_samples(rows->color) ||
         rows->samples > WR_TIFF_MAX_SAMPLES)
         return wr_fail(err, WEIR_EFORMAT,
                        "damaged TIFF: %u samples a pixel, photometric kind %u",
@@ -171,7 +430,7 @@ static int measure(struct tiff *t, weir_err *err)
     }
     if (!t->chunk_w || !t->chunk_h || !t->chunk_bytes || !row ||
         row > t->chunk_bytes / t->chunk_h)
-        return wr_tiff_fail(&t->file, "strips of no size", err);
+        return tiff_fail(&t->file, "strips of no size", err);
     if (t->chunk_bytes > most)
         return wr_fail(err, WEIR_ELIMIT,
                        "TIFF of %ux%u pixels in pieces of %" PRIu64 " bytes",
@@ -210,12 +469,12 @@ static int tiff_open(struct tiff *t, const uint8_t *bytes, size_t len,
     int r;
 
     *t = (struct tiff){0};
-    r = wr_tiff_open(&t->file, bytes, len, err);
+    r = open_file(&t->file, bytes, len, err);
     if (r < 0)
         return r;
     r = read_head(t, err);
     if (r < 0)
-        wr_tiff_close(&t->file);
+        tiff_close(&t->file);
     return r;
 }
 
@@ -235,7 +494,7 @@ static int tiff_info(const uint8_t *bytes, size_t len,
                           ? 3
                           : WR_MIN(t.rows.samples, 4u),
     };
-    wr_tiff_close(&t.file);
+    tiff_close(&t.file);
     return 0;
 }
 
@@ -253,7 +512,7 @@ static int tiff_check(const uint8_t *bytes, size_t len, weir_err *err)
         r = wr_fail(err, WEIR_EFORMAT,
                     "truncated TIFF: %zu bytes for %ux%u pixels", len, t.width,
                     t.height);
-    wr_tiff_close(&t.file);
+    tiff_close(&t.file);
     return r;
 }
 
@@ -263,8 +522,7 @@ static int tiff_check(const uint8_t *bytes, size_t len, weir_err *err)
 static int read_chunk(struct tiff *t, uint32_t x, uint32_t y, uint8_t *buf,
                       weir_err *err)
 {
-    uint32_t planes = t->rows.is_planar ? wr_tiff_color_samples(t->rows.color)
-                                        : 1;
+    uint32_t planes = t->rows.is_planar ? tiff_color_samples(t->rows.color) : 1;
     uint32_t rows = t->is_tiled ? t->chunk_h
                                 : WR_MIN(t->chunk_h, t->height - y);
     tmsize_t size = (tmsize_t)(t->row_bytes * rows);
@@ -279,7 +537,7 @@ static int read_chunk(struct tiff *t, uint32_t x, uint32_t y, uint8_t *buf,
                   : TIFFReadEncodedStrip(f, TIFFComputeStrip(f, y, (uint16_t)p),
                                          buf, size);
         if (got != size || t->file.code)
-            return wr_tiff_fail(&t->file, "pixels are missing", err);
+            return tiff_fail(&t->file, "pixels are missing", err);
     }
     return 0;
 }
@@ -296,8 +554,8 @@ static int paint_chunks(struct tiff *t, const struct wr_frame *f, uint8_t *buf,
             if (r < 0)
                 return r;
             for (uint32_t k = 0; k < rows; k++)
-                wr_tiff_row(&t->rows, buf + k * t->row_bytes, n,
-                            f->rgb + ((size_t)(y + k) * f->width + x) * 3);
+                tiff_row(&t->rows, buf + k * t->row_bytes, n,
+                         f->rgb + ((size_t)(y + k) * f->width + x) * 3);
         }
     return 0;
 }
@@ -336,7 +594,7 @@ static int paint_by_library(struct tiff *t, const struct wr_frame *f,
     if (r < 0)
         return r;
     if (!TIFFRGBAImageBegin(&image, t->file.tiff, /* stop= */ 1, why))
-        return wr_tiff_fail(&t->file, why, err);
+        return tiff_fail(&t->file, why, err);
     image.req_orientation = image.orientation; /* as it is stored */
     raster = malloc(pixels * sizeof(*raster));
     if (!raster) {
@@ -346,7 +604,7 @@ static int paint_by_library(struct tiff *t, const struct wr_frame *f,
     t->file.is_strict = true;
     ok = TIFFRGBAImageGet(&image, raster, f->width, f->height);
     if (!ok || t->file.code) {
-        r = wr_tiff_fail(&t->file, "pixels are missing", err);
+        r = tiff_fail(&t->file, "pixels are missing", err);
         goto out;
     }
     for (size_t k = 0; k < pixels; k++) {
@@ -370,7 +628,7 @@ static int tiff_paint(const struct wr_frame *f, weir_err *err)
     if (r < 0)
         return r;
     r = t.by_library ? paint_by_library(&t, f, err) : paint_samples(&t, f, err);
-    wr_tiff_close(&t.file);
+    tiff_close(&t.file);
     /* Where memory lacks, libtiff may leave pixels out and call that success. */
     if (r == 0 && errno == ENOMEM)
         r = wr_fail(err, WEIR_ENOMEM, "no memory to decode a TIFF");

@@ -1,4 +1,4 @@
-/* tiles.h - an array that is cut into equal tiles -> one piece, in C order.
+/* tiles.h - arrays that are cut into tiles or strided -> one piece, in C order.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Tiles that reach over an edge of the array are as large as the others; what
@@ -7,6 +7,7 @@
 #define WR_CODEC_TILES_H
 
 #include <stdint.h>
+#include <stddef.h>
 
 #define WR_TILED_DIMS 8
 
@@ -30,5 +31,21 @@ void wr_tiles_place(const struct wr_tiles *t, uint64_t k, const void *in,
  * an edge is left as it is. */
 void wr_tiles_take(const struct wr_tiles *t, uint64_t k, const void *in,
                    void *out);
+
+#define WR_STRIDED_DIMS 8
+
+struct wr_strides {
+    uint32_t ndim;                   /* 0: one element */
+    uint32_t elem;                   /* bytes of an element */
+    uint64_t dims[WR_STRIDED_DIMS];  /* outermost first, none is 0 */
+    uint64_t bytes[WR_STRIDED_DIMS]; /* from one index to the next */
+};
+
+/* From the first byte of the first element to behind the last one. The caller
+ * has checked that it does not overflow. */
+uint64_t wr_strides_span(const struct wr_strides *s);
+
+/* Every element of `in`, one after another. */
+void wr_strides_gather(const struct wr_strides *s, const void *in, void *out);
 
 #endif

@@ -1,7 +1,10 @@
-/* unshuffle.c - what HDF5 does to a chunk besides deflating it.
+/* unshuffle.c - what HDF5 does to a chunk besides deflating it, blocks of LZ4 too.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codec/unshuffle.h"
 
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/be.h"
@@ -83,7 +86,9 @@ static uint64_t transpose_bits(uint64_t x)
     return x ^ t ^ t << 28;
 }
 
-void wr_bitunshuffle(const void *in, void *out, size_t count, size_t size)
+/* Bit k of every element of `size` bytes lies together: `count` elements, a
+ * multiple of 8. `out` does not overlap `in`. */
+static void bitunshuffle(const void *in, void *out, size_t count, size_t size)
 {
     const uint8_t *from = in;
     uint8_t *to = out;
@@ -116,7 +121,7 @@ void wr_bitunshuffle_blocks(const void *in, void *out, size_t len, size_t size)
 
     for (size_t n; left; left -= n, at += n * size) {
         n = left < most ? left : most;
-        wr_bitunshuffle((const uint8_t *)in + at, (uint8_t *)out + at, n, size);
+        bitunshuffle((const uint8_t *)in + at, (uint8_t *)out + at, n, size);
     }
     memcpy((uint8_t *)out + at, (const uint8_t *)in + at, len - at);
 }
@@ -131,3 +136,92 @@ bool wr_fletcher32_holds(const void *bytes, size_t len)
     return said == sum ||
            said == ((sum & 0x00ff00ff) << 8 | (sum & 0xff00ff00) >> 8);
 }
+
+/* --- chunks that are packed as blocks of LZ4 --- */
+
+/* Both filters write, in big-endian order, 8 bytes that say how many there are
+ * unpacked, 4 how many of them a block has, then the blocks: 4 bytes that say how
+ * many are stored, and those. */
+#ifdef WR_HAVE_LZ4
+
+#include <lz4.h>
+
+#define HEAD 12u
+
+struct lz4_walk {
+    const uint8_t *in;
+    size_t len, at;
+};
+
+/* The block's bytes; 0: `len` does not say `want`. */
+static size_t take_head(struct lz4_walk *w, size_t want)
+{
+    if (w->len < HEAD || wr_be64(w->in) != want)
+        return 0;
+    w->at = HEAD;
+    return wr_be32(w->in + 8);
+}
+
+/* The next block, which makes `n` bytes; with `plain` one that is stored in as
+ * many is not packed. */
+static bool take_block(struct lz4_walk *w, uint8_t *out, size_t n, bool plain)
+{
+    size_t stored;
+
+    if (w->len - w->at < 4 || n > INT_MAX)
+        return false;
+    stored = wr_be32(w->in + w->at);
+    w->at += 4;
+    if (stored > w->len - w->at || stored > INT_MAX)
+        return false;
+    if (plain && stored == n)
+        memcpy(out, w->in + w->at, n);
+    else if (LZ4_decompress_safe((const char *)w->in + w->at, (char *)out,
+                                 (int)stored, (int)n) != (int)n)
+        return false;
+    w->at += stored;
+    return true;
+}
+
+bool wr_lz4_undo(const void *in, size_t len, void *out, size_t want,
+                 size_t *ret_at)
+{
+    struct lz4_walk w = {.in = in, .len = len};
+    size_t block = take_head(&w, want);
+    bool good = block > 0;
+
+    for (size_t done = 0, n; good && done < want; done += n) {
+        n = WR_MIN(block, want - done);
+        *ret_at = w.at;
+        good = take_block(&w, (uint8_t *)out + done, n, /* plain= */ true);
+    }
+    return good;
+}
+
+/* Elements behind the last 8 are stored as they are. */
+bool wr_bitshuffle_lz4_undo(const void *in, size_t len, void *out, size_t want,
+                            size_t size, size_t *ret_at)
+{
+    struct lz4_walk w = {.in = in, .len = len};
+    size_t block = take_head(&w, want) / size / 8 * 8;
+    size_t left = want / size / 8 * 8, done = 0, n;
+    uint8_t *bits = block && block <= INT_MAX / size
+                        ? malloc(WR_MIN(block, left) * size + 1)
+                        : NULL;
+    bool good = bits != NULL;
+
+    for (; good && left; left -= n, done += n * size) {
+        n = WR_MIN(block, left);
+        *ret_at = w.at;
+        good = take_block(&w, bits, n * size, /* plain= */ false);
+        if (good)
+            bitunshuffle(bits, (uint8_t *)out + done, n, size);
+    }
+    free(bits);
+    if (!good || w.len - w.at < want - done)
+        return false;
+    memcpy((uint8_t *)out + done, w.in + w.at, want - done);
+    return true;
+}
+
+#endif

@@ -11,10 +11,6 @@
  * whole element lie as they were. `out` does not overlap `in`. */
 void wr_unshuffle(const void *in, void *out, size_t len, size_t size);
 
-/* Bit k of every element of `size` bytes lies together: `count` elements, a
- * multiple of 8. `out` does not overlap `in`. */
-void wr_bitunshuffle(const void *in, void *out, size_t count, size_t size);
-
 /* The same in blocks, as the library bitshuffle makes them if not told how
  * large: all of `len` bytes. */
 void wr_bitunshuffle_blocks(const void *in, void *out, size_t len, size_t size);
@@ -23,5 +19,15 @@ void wr_bitunshuffle_blocks(const void *in, void *out, size_t len, size_t size);
 
 /* Do the four bytes behind these `len` say their checksum? */
 bool wr_fletcher32_holds(const void *bytes, size_t len);
+
+/* Undoes `len` bytes of filter 32004 into exactly `want`; false: they are no such
+ * stream, at *ret_at. */
+bool wr_lz4_undo(const void *in, size_t len, void *out, size_t want,
+                 size_t *ret_at);
+
+/* The same for filter 32008 (bitshuffle) with LZ4, of elements of `size`
+ * bytes. */
+bool wr_bitshuffle_lz4_undo(const void *in, size_t len, void *out, size_t want,
+                            size_t size, size_t *ret_at);
 
 #endif

@@ -1,6 +1,6 @@
 /* webp.c - WebP through libwebp; the first frame of animations.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "codec/frame.h"
+#include "codec/codec.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool webp_sniff(const uint8_t *bytes, size_t len)
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "codec/exif.h"
+#include "codec/turn.h"
 
 static int fail_webp(VP8StatusCode status, const char *where, weir_err *err)
 {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "convert/shardfile.h"
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 
 #define COPY_BYTES (4u << 20)
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "convert/shardfile.h"
 #include "convert/shrink.h"
-#include "format/images.h"
+#include "format/files.h"
 
 /* More folders than this are no tree of classes; and five digits sort. */
 #define CLASSES_MAX 100000u

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/shown.h"
 #include "codec/filters.h"
-#include "format/array_scalars.h"
 #include "format/array_shape.h"
 
 struct wr_array_set {

@@ -31,26 +31,12 @@ struct wr_csv_layout {
     size_t first_len;
 };
 
-void wr_csv_layout_done(struct wr_csv_layout *l);
-
-/* From the first rows of a file, what stands behind '#', and the schema's
- * label=NAME. */
-int wr_csv_layout_find(const struct wr_index_job *job, const char *path,
-                       struct wr_csv_layout *ret, weir_err *err);
-
-/* 1: the file looks like rows of numbers rather than a list of files; 0: not;
- * WEIR_E... when resources lacked to tell. */
-int wr_csv_looks_like_data(struct wr_store *st, const char *name);
-
 /* Adds the fields that the layout has. */
 int wr_csv_add_fields(struct wr_index_job *job, const struct wr_csv_layout *l,
                       weir_err *err);
 
 int wr_csv_unpack(const struct wr_index *ix, unsigned column,
                   struct wr_sample *io, struct wr_unpack *out, weir_err *err);
-
-/* The beginning of a text without its byte order mark. */
-size_t wr_csv_skip_mark(const char *text, size_t len);
 
 /* --- rows --- */
 

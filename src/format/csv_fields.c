@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "format/guess.h"
 #include "format/remarks.h"
 #include "format/text_number.h"
 #include "format/text_scan.h"
@@ -162,22 +163,20 @@ static int add_column(struct wr_index_job *job, const struct wr_csv_layout *l,
                       unsigned k, weir_err *err)
 {
     bool label = k == l->label, value = label && l->label_kind == WR_CSV_VALUE;
-    struct wr_field f = {.unpacked = true};
+    char name[WR_FIELD_NAME];
+    struct wr_field f;
     int r;
 
-    name_column(l, job->index, k, f.name);
+    name_column(l, job->index, k, name);
+    f = wr_guess_field(name, label ? WEIR_FIELD_SCALAR : WEIR_FIELD_BYTES,
+                       WEIR_I64);
     snprintf(f.path, sizeof(f.path), "%u", k);
-    f.pub = (weir_field){.kind = WEIR_FIELD_BYTES,
-                         .dtype = WEIR_U8,
-                         .ndim = 1,
-                         .dims = {WEIR_DIM_VARIES},
-                         .is_extra = 1};
-    if (label) {
-        f.pub = (weir_field){
-            .kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64, .is_label = 1};
-        f.column = value ? 0 : WR_NO_COLUMN;
-        f.scalar = value ? 0 : WR_SCALAR_IS_LABEL;
-        f.unpacked = value;
+    f.pub.is_label = label;
+    f.pub.is_extra = !label;
+    f.unpacked = !label || value;
+    if (!f.unpacked) {
+        f.column = WR_NO_COLUMN;
+        f.scalar = WR_SCALAR_IS_LABEL;
     }
     if (value) {
         r = wr_text_declared(job->cfg->schema, f.name, WEIR_F32, &f.pub.dtype,
@@ -190,14 +189,12 @@ static int add_column(struct wr_index_job *job, const struct wr_csv_layout *l,
 
 static int add_numbers(struct wr_index_job *job, unsigned count, weir_err *err)
 {
-    struct wr_field x = {
-        .pub = {.kind = WEIR_FIELD_TENSOR, .ndim = 1, .dims = {count}},
-        .name = "x",
-        .unpacked = true,
-    };
+    struct wr_field x = wr_guess_field("x", WEIR_FIELD_TENSOR, WEIR_F32);
     int r = wr_text_declared(job->cfg->schema, x.name, WEIR_F32, &x.pub.dtype,
                              err);
 
+    wr_guess_dims(&x, &(uint64_t){count}, 1);
+    x.unpacked = true;
     return r < 0 ? r : wr_index_add_field(job->index, &x, err);
 }
 

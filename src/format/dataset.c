@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "format/files.h"
 #include "format/format.h"
-#include "format/fragment.h"
 #include "format/listing.h"
 #include "format/index_cache.h"
 #include "format/remarks.h"

@@ -14,7 +14,7 @@
 #include "codec/augment.h"
 #include "codec/cast.h"
 #include "codec/kernel.h"
-#include "codec/strided.h"
+#include "codec/tiles.h"
 #include "format/tensor.h"
 
 /* --- stored tensors -> tensors as they were asked for --- */
@@ -542,16 +542,6 @@ void wr_unpack_done(struct wr_unpack *u)
     free(u->wanted);
     free(u->scratch);
     *u = (struct wr_unpack){0};
-}
-
-uint32_t wr_label_of(const struct wr_slice *s)
-{
-    int64_t value = -1;
-
-    if (s->bytes && s->len == sizeof(value))
-        memcpy(&value, s->bytes, sizeof(value));
-    return value >= 0 && value < WEIR_NO_LABEL ? (uint32_t)value
-                                               : WEIR_NO_LABEL;
 }
 
 void wr_left_out_add(struct wr_left_out *l, const char *name, size_t len)

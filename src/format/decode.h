@@ -41,9 +41,6 @@ int wr_unpack_init(struct wr_unpack *u, const struct wr_schema *s,
                    weir_err *err);
 void wr_unpack_done(struct wr_unpack *u);
 
-/* The class that a number of i64 says; WEIR_NO_LABEL: none, or not one. */
-uint32_t wr_label_of(const struct wr_slice *s);
-
 /* What samples have and no field delivers, by name; of all threads. */
 struct wr_left_out {
     pthread_mutex_t lock;   /* guards names */

@@ -9,6 +9,7 @@
 #include "base/le.h"
 #include "base/mem.h"
 #include "codec/picture.h"
+#include "format/guess.h"
 
 /* --- fields of a protobuf message, read where they lie --- */
 
@@ -270,25 +271,22 @@ static const struct {
     const char *text;
     size_t len;
 } known[] = {
+    /* those of labels are in guess.h */
     NAME(WR_EXAMPLE_ENCODED),
     NAME("image"),
     NAME("image_raw"),
     NAME("jpeg"),
     NAME("png"),
     NAME("encoded"),
-    NAME(WR_EXAMPLE_LABEL),
-    NAME("label"),
-    NAME("class"),
-    NAME("cls"),
-    NAME("image/label"),
     NAME(WR_EXAMPLE_FILENAME),
     NAME("filename"),
     NAME("__key__"),
 };
-enum { FIRST_LABEL = 6, FIRST_KEY = 11, KNOWN = WR_ARRAY_LEN(known) };
+enum { FIRST_KEY = 6, KNOWN = WR_ARRAY_LEN(known) };
 
 struct search {
     struct first_value features[KNOWN];
+    struct first_value labels[WR_LABEL_NAMES];
     struct wr_pb_span other;     /* a picture in a feature that is not known */
     struct wr_pb_span other_key; /* the name of that feature */
     unsigned others;             /* how many such features */
@@ -338,20 +336,33 @@ static void note_other(struct search *to, struct wr_pb_span key,
     to->others += !again; /* of two with one name the last one counts */
 }
 
+/* Where a feature of this name goes; NULL: it is not known. */
+static struct first_value *place_of(struct search *to, struct wr_pb_span name)
+{
+    for (unsigned k = 0; k < KNOWN && name.len; k++)
+        if (known[k].len == name.len &&
+            !memcmp(known[k].text, name.at, name.len))
+            return &to->features[k];
+    for (unsigned k = 0; k < WR_LABEL_NAMES && name.len; k++)
+        if (wr_label_names[k].len == name.len &&
+            wr_label_names[k].places & WR_LABEL_FEATURE &&
+            !memcmp(wr_label_names[k].text, name.at, name.len))
+            return &to->labels[k];
+    return NULL;
+}
+
 static bool note_entry(void *arg, const struct wr_feature *from)
 {
     struct search *to = arg;
-    struct first_value f;
+    struct first_value f, *place;
 
     if (!read_first(from, &f))
         return false;
-    for (unsigned k = 0; k < KNOWN && from->name.len; k++)
-        if (known[k].len == from->name.len &&
-            !memcmp(known[k].text, from->name.at, from->name.len)) {
-            to->features[k] = f;
-            return true;
-        }
-    note_other(to, from->name, &f);
+    place = place_of(to, from->name);
+    if (place)
+        *place = f;
+    else
+        note_other(to, from->name, &f);
     return true;
 }
 
@@ -363,7 +374,7 @@ static struct wr_pb_span pick_picture(const struct search *s)
 {
     struct wr_pb_span first = {0};
 
-    for (unsigned k = 0; k < FIRST_LABEL; k++) {
+    for (unsigned k = 0; k < FIRST_KEY; k++) {
         const struct first_value *f = &s->features[k];
 
         if (f->kind != WR_FEATURE_BYTES || !f->has_value)
@@ -380,8 +391,8 @@ static struct wr_pb_span pick_picture(const struct search *s)
 
 static uint32_t pick_label(const struct search *s)
 {
-    for (unsigned k = FIRST_LABEL; k < FIRST_KEY; k++) {
-        const struct first_value *f = &s->features[k];
+    for (unsigned k = 0; k < WR_LABEL_NAMES; k++) {
+        const struct first_value *f = &s->labels[k];
 
         if (f->kind == WR_FEATURE_INT && f->has_value)
             return f->number < WEIR_NO_LABEL ? (uint32_t)f->number
@@ -450,11 +461,6 @@ static int fail_no_picture(struct wr_pb_span example, weir_err *err)
     return wr_fail(err, WEIR_EFORMAT,
                    "no picture in the Example (features: %s)",
                    n.len ? n.text : "none");
-}
-
-const char *wr_example_label_name(unsigned k)
-{
-    return k < FIRST_KEY - FIRST_LABEL ? known[FIRST_LABEL + k].text : NULL;
 }
 
 int wr_example_read(const void *bytes, size_t len, struct wr_example *ret,

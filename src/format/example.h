@@ -78,9 +78,6 @@ struct wr_example {
     size_t key_len;
 };
 
-/* Features that say the class, the best first; NULL past the end. */
-const char *wr_example_label_name(unsigned k);
-
 /* WEIR_EFORMAT: damaged. ret->picture is NULL if there is none in it. */
 int wr_example_read(const void *bytes, size_t len, struct wr_example *ret,
                     weir_err *err);

@@ -18,6 +18,10 @@ const char *wr_foreign_name(struct wr_store *st, const char *path,
 
 /* --- which files are of a format, and those that a data set has --- */
 
+/* Folders of pictures inside each other, the root included; deeper ones are not
+ * read. */
+#define WR_IMAGES_DEPTH 64
+
 #define WR_FILES_BESIDE 2u /* files that belong to one, at most */
 
 struct wr_index_job;

@@ -16,6 +16,7 @@
 #include "format/index.h"
 #include "storage/storage.h"
 #include "weir/pipeline.h"
+#include "weir/error.h"
 
 struct wr_format_ops;
 
@@ -28,7 +29,7 @@ struct wr_index_job {
                                     `store` only for a list with a root */
     const char *leaf;     /* borrowed: the file named, or NULL: the folder */
     const char *fragment; /* borrowed: what stands behind '#' of the URL
-                             (fragment.h); NULL: nothing */
+                             (wr_fragment); NULL: nothing */
     const weir_dataset_config *cfg; /* borrowed */
     struct wr_index *index;         /* borrowed; to be filled */
     uint64_t next_progress_ns;      /* 0 at first */
@@ -172,5 +173,36 @@ struct weir_dataset {
 
 #define FORMAT(name) extern const struct wr_format_ops wr_format_##name;
 #include "format/formats.def"
+
+#define WR_FRAGMENT_PAIRS 64
+#define WR_FRAGMENT_NAME  128 /* bytes of a name, with its NUL */
+#define WR_FRAGMENT_VALUE 256 /* bytes of a value, with its NUL */
+
+struct wr_fragment_pair {
+    char name[WR_FRAGMENT_NAME];
+    char value[WR_FRAGMENT_VALUE];
+};
+
+struct wr_fragment {
+    struct wr_fragment_pair pairs[WR_FRAGMENT_PAIRS];
+    unsigned count;
+};
+
+/* Opens the store of `url` as wr_store_open does. Where there is nothing of
+ * that name but of what stands before a '#', opens that, and *ret_fragment is
+ * the text behind it (fresh memory); else it is NULL. */
+int wr_fragment_open(const char *url, unsigned flags, struct wr_store **ret,
+                     char **ret_leaf, char **ret_fragment, weir_err *err);
+
+/* The pairs of `text` (NULL: none); names are neither empty nor the same, and
+ * no value is empty. The message shows the pair that is wrong. */
+int wr_fragment_parse(const char *text, struct wr_fragment *ret, weir_err *err);
+
+/* The value of the pair that is called so; NULL: there is none. */
+const char *wr_fragment_find(const struct wr_fragment *f, const char *name);
+
+/* WEIR_EINVAL when a name is none of `known` (NULL behind the last one). */
+int wr_fragment_check(const struct wr_fragment *f, const char *const *known,
+                      weir_err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "hdf5/wire.h"
 #include "weir/dtype.h"
 #include "weir/error.h"
+#include "format/npz.h"
 
 /* A dataset of a file. */
 struct wr_h5_array {
@@ -38,5 +39,34 @@ int wr_h5_check_place(const struct wr_h5_array *a, const struct wr_h5_place *p,
 /* How a chunk is packed, as units say it (codec/filters.h): those of the
  * filters that `mask` leaves. */
 uint32_t wr_h5_filters(const struct wr_h5_array *a, uint32_t mask);
+
+/* Names of fields and the datasets they are. */
+struct wr_h5_choice {
+    struct {
+        char field[WR_ARRAY_NAME];
+        char path[WR_H5_NAME];
+    } list[WR_NPZ_MAX];
+    size_t count;
+    char label[WR_ARRAY_NAME]; /* the field that is the label, if its name does
+                                  not say so; "" */
+};
+
+/* "image=/a,label=/y", as a URL has it behind '#'. */
+int wr_h5_choice_parse(const char *fragment, struct wr_h5_choice *ret,
+                       weir_err *err);
+
+/* From all datasets of a file: the one that has several dimensions, or those
+ * called records_0, records_1..., with the numbers of one dimension that are as
+ * many. Fails where one of these has bytes that cannot be had. */
+int wr_h5_choice_detect(const struct wr_h5_array *list, size_t count,
+                        struct wr_h5_choice *ret, weir_err *err);
+
+/* Whether a dataset of the file that `c` was detected in is none of its fields;
+ * then *err says why. */
+bool wr_h5_choice_omits(const struct wr_h5_choice *c,
+                        const struct wr_h5_array *a, weir_err *err);
+
+/* The paths, each with its NUL, into `buf`; returns their bytes. */
+size_t wr_h5_choice_paths(const struct wr_h5_choice *c, char *buf, size_t cap);
 
 #endif

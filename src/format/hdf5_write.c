@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/shown.h"
 #include "format/array_writer.h"
-#include "format/chunks.h"
+#include "format/remarks.h"
 #include "format/hdf5_helper.h"
 #include "format/schema.h"
 

@@ -15,6 +15,7 @@
 #include "base/be.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "format/guess.h"
 #include "format/shard_reader.h"
 #include "format/tensor.h"
 
@@ -111,10 +112,9 @@ static int take_labels(struct wr_shard_reader *rd, enum weir_dtype type,
             return wr_fail(err, WEIR_EFORMAT,
                            "truncated: label %" PRIu64 " is missing", k);
         v = label_at(at, type);
-        if (v < -1)
+        if (!wr_label_of_number(v, &labels[k]))
             return wr_fail(err, WEIR_EFORMAT,
                            "label %" PRId64 " is out of range", v);
-        labels[k] = v < 0 ? WEIR_NO_LABEL : (uint32_t)v;
     }
     return 0;
 }

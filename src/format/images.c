@@ -5,7 +5,7 @@
  * names, byte by byte, whether they hold pictures or not: so the training and
  * the validation half of a data set agree. Files at any depth below belong to
  * the class of that first folder. */
-#include "format/images.h"
+#include "format/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

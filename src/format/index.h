@@ -228,4 +228,14 @@ uint64_t wr_index_link_count(const struct wr_index *ix);
 /* Files that were ignored, most of one ending first once it is sealed. */
 const struct wr_ignored *wr_index_ignored(const struct wr_index *ix);
 
+/* --- does an index that came from a file hold together? --- */
+
+/* Everything that reading the index relies on: NULL, or what is wrong with it
+ * (static). One pass over each array. */
+const char *wr_index_check(const struct wr_index *ix);
+
+/* That no path in it leads out of the data set, by a '/' in front or by "..":
+ * NULL, or what is wrong. For formats that find their files themselves. */
+const char *wr_index_check_below(const struct wr_index *ix);
+
 #endif

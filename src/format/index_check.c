@@ -3,7 +3,7 @@
  *
  * What the builder guarantees is checked here, so that an index that lies is
  * never worse than none. */
-#include "format/index_check.h"
+#include "format/index.h"
 
 #include <string.h>
 

@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "format/decode.h"
 #include "format/json.h"
-#include "format/json_look.h"
+#include "format/guess.h"
+#include "format/json_fields.h"
 #include "format/text_number.h"
 
 /* --- rectangular arrays of numbers of a JSON text --- */
@@ -433,7 +434,7 @@ static int give_fields(const struct wr_index *ix, struct json_unpacking *u,
         else if (found && (s->len || f->pub.kind == WEIR_FIELD_TENSOR))
             *to = (struct wr_slice){u->out->scratch + s->offset, s->len};
         if (f->pub.is_label && f->pub.dtype == WEIR_I64)
-            io->label = wr_label_of(to);
+            io->label = wr_label_of_bytes(to->bytes, to->len);
     }
     return 0;
 }

@@ -15,6 +15,7 @@
 #include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/guess.h"
 #include "format/list_layout.h"
 #include "format/intern.h"
 #include "format/decode.h"
@@ -64,28 +65,6 @@ static void add_issue(struct list *l, const char *name, uint64_t line, int code,
         wr_index_add_missing(l->job->index, name, text);
     else
         wr_index_add_issue(l->job->index, name, code, text);
-}
-
-/* "7" -> 7; "-1" -> WEIR_NO_LABEL. False: not a label's number. */
-static bool parse_label(const char *text, uint32_t *ret)
-{
-    uint64_t value = 0;
-
-    if (!strcmp(text, "-1")) {
-        *ret = WEIR_NO_LABEL;
-        return true;
-    }
-    if (!*text)
-        return false;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            return false;
-        value = value * 10 + (uint64_t)(*text - '0');
-        if (value >= WEIR_NO_LABEL)
-            return false;
-    }
-    *ret = (uint32_t)value;
-    return true;
 }
 
 /* Only its shape: a number too large is a number all the same. */
@@ -210,7 +189,7 @@ static bool row_label(struct list *l, const struct row *row, uint32_t *ret)
     if (!row->label)
         return true;
     if (!l->by_name)
-        return parse_label(row->label, ret);
+        return wr_label_of_text(row->label, strlen(row->label), ret);
     name = wr_intern_add(&l->names, row->label, strlen(row->label));
     if (name >= 0)
         *ret = l->rank[name];

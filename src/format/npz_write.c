@@ -16,10 +16,10 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 #include "format/array_writer.h"
 #include "format/schema.h"
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 #include "format/zip.h"
 
 #define PIECE      (256u << 10) /* bytes written at once */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
-#include "format/tarhead.h"
+#include "format/tarmember.h"
 #include "format/tfrecord.h"
 
 #define BUFFER 65536u

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "format/intern.h"
 #include "format/tarfields.h"
 
 #define BEHIND_MAX (2u << 20) /* bytes behind the end that are looked at */
@@ -454,6 +455,83 @@ static int tar_scan(struct wr_shard *s, weir_err *err)
     return r;
 }
 
+/* --- folders of keys as classes of samples --- */
+
+static size_t folder_len(const char *key)
+{
+    const char *slash = strchr(key, '/');
+
+    return slash ? (size_t)(slash - key) : 0;
+}
+
+/* The number of the first folder of sample i's key among `names`;
+ * WEIR_NO_LABEL: it has none. */
+static int64_t folder_of(const struct wr_index *ix, uint64_t i,
+                         struct wr_intern *names, weir_err *err)
+{
+    const char *key = wr_index_sample_name(ix, i);
+    size_t len = folder_len(key);
+    int64_t k = len ? wr_intern_add(names, key, len) : WEIR_NO_LABEL;
+
+    return k < 0
+               ? wr_fail(err, (int)k, "cannot keep the class of '%.200s'", key)
+               : k;
+}
+
+/* Progress now and then, while sample i is looked at. */
+static int tick(struct wr_index_job *job, uint64_t i, weir_err *err)
+{
+    return i % 4096 ? 0 : wr_index_job_progress(job, err);
+}
+
+static int find_folders(struct wr_index_job *job, struct wr_intern *names,
+                        weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; i < wr_index_count(job->index) && r == 0; i++) {
+        int64_t k = folder_of(job->index, i, names, err);
+
+        r = k < 0 ? (int)k : tick(job, i, err);
+    }
+    return r;
+}
+
+static int set_labels(struct wr_index_job *job, struct wr_intern *names,
+                      const uint32_t *rank, weir_err *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; i < wr_index_count(job->index) && r == 0; i++) {
+        int64_t k = folder_of(job->index, i, names, err); /* a known one */
+
+        if (k >= 0 && k != WEIR_NO_LABEL)
+            wr_index_set_label(job->index, i, rank[k]);
+        r = k < 0 ? (int)k : tick(job, i, err);
+    }
+    return r;
+}
+
+/* Labels are in the archives, or else nowhere: then the first folder of each
+ * key is its class. That is known when all is read. */
+static int classify_keys(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_intern names = {0};
+    uint32_t *rank = NULL;
+    int r;
+
+    if (wr_index_class_count(job->index))
+        return 0;
+    r = find_folders(job, &names, err);
+    if (r == 0 && names.count)
+        r = wr_index_add_classes(job->index, &names, &rank, err);
+    if (r == 0 && names.count)
+        r = set_labels(job, &names, rank, err);
+    wr_intern_done(&names);
+    free(rank);
+    return r;
+}
+
 static int index_archives(struct wr_index_job *job, const struct wr_listing *l,
                           struct tar_job *tj, weir_err *err)
 {
@@ -466,7 +544,7 @@ static int index_archives(struct wr_index_job *job, const struct wr_listing *l,
     if (r < 0)
         return r;
     wr_index_order(job->index);
-    r = wr_tar_classify(job, err);
+    r = classify_keys(job, err);
     if (r == 0)
         r = wr_tar_fields_add(&tj->fields, job->index, tj->odds, l->count, err);
     return r;

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/tarhead.h"
+#include "format/tarmember.h"
 
 #define RECORD 10240u /* tar pads its archives to this */
 

@@ -34,17 +34,6 @@ enum wr_tar_part wr_tar_part_of(const char *ext, unsigned *ret_bit);
 int wr_tar_label_parse(enum wr_tar_part part, const char *bytes, size_t len,
                        uint32_t *ret, weir_err *err);
 
-/* 1: the bytes of an ID or JSON member say a label and nothing else; 0: they do
- * not; negative: a lack of memory. */
-int wr_tar_is_only_label(enum wr_tar_part part, const char *bytes, size_t len,
-                         weir_err *err);
-
-/* --- folders of keys as classes of samples --- */
-
-/* Labels are in the archives, or else nowhere: then the first folder of each
- * key is its class. That is known when all is read. */
-int wr_tar_classify(struct wr_index_job *job, weir_err *err);
-
 /* --- the fields of a tar archive's samples: one for each ending --- */
 
 /* docs/formats/tar.md says which ending becomes what. Fields are known before

@@ -8,8 +8,12 @@
 #ifndef WR_FORMAT_TARMEMBER_H
 #define WR_FORMAT_TARMEMBER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "format/shards.h"
-#include "format/tarhead.h"
+#include "weir/error.h"
 
 /* A file in the archive; folders, links and devices are passed over. */
 struct wr_tar_member {
@@ -42,5 +46,65 @@ int wr_tar_finish(struct wr_tar_walk *w, weir_err *err);
 /* What stands behind the first dot of a name's basename; NULL: the member is no
  * sample's (README, .hidden). What is in front of the dot is its key. */
 const char *wr_tar_ending(const char *name);
+
+struct wr_bytes;
+
+#define WR_TAR_BLOCK    512u
+#define WR_TAR_MAX_NAME 4096u /* bytes of a name */
+#define WR_TAR_MAX_PAX  (1u << 20)
+
+/* What a header stands in front of. */
+enum wr_tar_kind {
+    WR_TAR_END,       /* a block of zeros: no header, the archive's end */
+    WR_TAR_FILE,      /* a member with data */
+    WR_TAR_EMPTY,     /* a folder, link, device: nothing follows */
+    WR_TAR_OTHER,     /* unknown, with data */
+    WR_TAR_SPARSE,    /* GNU: data with holes */
+    WR_TAR_LONG_NAME, /* GNU: the data are the next member's name */
+    WR_TAR_LONG_LINK, /* GNU: the same for the target of a link */
+    WR_TAR_PAX,       /* the data are records on the next member */
+    WR_TAR_PAX_ALL,   /* the same on all members from here on */
+};
+
+struct wr_tar_head {
+    enum wr_tar_kind kind;
+    bool more;      /* sparse: blocks of holes follow (wr_tar_sparse_more) */
+    uint64_t size;  /* bytes of data behind the header */
+    char name[257]; /* prefix and name */
+};
+
+/* What headers in front of a member's own say of it. Zeroed: nothing. */
+struct wr_tar_extra {
+    bool has_path, has_size;
+    bool sparse; /* GNU.sparse.*: the data are not the file's bytes */
+    uint64_t size;
+    char path[WR_TAR_MAX_NAME + 1];
+};
+
+/* Does the block of WR_TAR_BLOCK bytes have a header's checksum? */
+bool wr_tar_is_head(const uint8_t *block);
+
+/* Reads a block of WR_TAR_BLOCK bytes. On failure the message says what is
+ * wrong, the caller names the place. */
+int wr_tar_head_parse(const uint8_t *block, struct wr_tar_head *ret,
+                      weir_err *err);
+
+/* Does another block of holes follow this one? */
+bool wr_tar_sparse_more(const uint8_t *block);
+
+/* Reads the data of a pax header ("30 path=a/b.jpg\n"...) into *io; an empty
+ * value takes back what was said before. On failure *io has what stood in
+ * front of the bad record. */
+int wr_tar_pax_parse(const char *bytes, size_t len, struct wr_tar_extra *io,
+                     weir_err *err);
+
+/* Is the name fit to be a key: relative, without ".." parts, not empty? */
+int wr_tar_name_check(const char *name, weir_err *err);
+
+/* Appends the header of a file: ustar, with a pax header in front when the
+ * name or the size does not fit. Owner, time and the rest are the same for
+ * all. On failure `to` is as it was. */
+int wr_tar_put_head(struct wr_bytes *to, const char *name, uint64_t size,
+                    weir_err *err);
 
 #endif

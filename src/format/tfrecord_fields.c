@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "format/decode.h"
 #include "format/example.h"
+#include "format/guess.h"
 #include "format/remarks.h"
 #include "format/shard_reader.h"
 
@@ -188,19 +189,19 @@ static int compare_names(const void *a, const void *b)
 
 static int add_searched(struct wr_index *ix, weir_err *err)
 {
-    const struct wr_field fields[] = {
-        {.pub = {.kind = WEIR_FIELD_PICTURE, .dtype = WEIR_U8},
-         .name = "image",
-         .unpacked = true,
-         .scalar = WR_TFRECORD_SEARCHED},
-        {.pub = {.kind = WEIR_FIELD_SCALAR, .dtype = WEIR_I64, .is_label = 1},
-         .name = "label",
-         .unpacked = true,
-         .scalar = WR_TFRECORD_SEARCHED},
+    struct wr_field fields[] = {
+        wr_guess_field("image", WEIR_FIELD_PICTURE, WEIR_U8),
+        wr_guess_field("label", WEIR_FIELD_SCALAR, WEIR_I64),
     };
-    int r = wr_index_add_field(ix, &fields[0], err);
+    int r = 0;
 
-    return r < 0 ? r : wr_index_add_field(ix, &fields[1], err);
+    fields[1].pub.is_label = 1;
+    for (int k = 0; k < 2 && r == 0; k++) {
+        fields[k].unpacked = true;
+        fields[k].scalar = WR_TFRECORD_SEARCHED;
+        r = wr_index_add_field(ix, &fields[k], err);
+    }
+    return r;
 }
 
 static const struct seen_feature *find_seen(const struct seen_records *s,
@@ -219,10 +220,10 @@ static const struct seen_feature *find_label(const struct seen_records *s,
     char said[WR_FIELD_NAME];
     const char *name;
 
-    if (schema && wr_schema_option(schema, "label", said, sizeof(said)) &&
-        !strchr(said, ':'))
+    if (wr_label_said(schema, said))
         return find_seen(s, said);
-    for (unsigned k = 0; !x && (name = wr_example_label_name(k)); k++) {
+    for (unsigned k = 0; !x && (name = wr_label_name(WR_LABEL_FEATURE, k));
+         k++) {
         x = find_seen(s, name);
         if (x && (x->kind != WR_FEATURE_INT || x->varies || x->count != 1))
             x = NULL;
@@ -235,26 +236,18 @@ static int add_feature(struct wr_index *ix, const struct seen_feature *x,
                        bool missing, bool extra, weir_err *err)
 {
     bool bytes = x->kind == WR_FEATURE_BYTES;
-    bool varies = x->varies || missing;
-    bool one = !varies && x->count == 1;
-    struct wr_field f = {
-        .pub = {.kind = bytes
-                            ? x->picture ? WEIR_FIELD_PICTURE : WEIR_FIELD_BYTES
-                        : one ? WEIR_FIELD_SCALAR
-                              : WEIR_FIELD_TENSOR,
-                .dtype = bytes                       ? WEIR_U8
-                         : x->kind == WR_FEATURE_INT ? WEIR_I64
-                                                     : WEIR_F32,
-                .is_extra = extra},
-        .unpacked = true,
-    };
+    uint64_t count = x->varies || missing ? 0 : x->count;
+    struct wr_field f = wr_guess_field(
+        x->name,
+        bytes        ? x->picture ? WEIR_FIELD_PICTURE : WEIR_FIELD_BYTES
+        : count == 1 ? WEIR_FIELD_SCALAR
+                     : WEIR_FIELD_TENSOR,
+        x->kind == WR_FEATURE_INT ? WEIR_I64 : WEIR_F32);
 
-    if (f.pub.kind == WEIR_FIELD_TENSOR || f.pub.kind == WEIR_FIELD_BYTES) {
-        f.pub.ndim = 1;
-        f.pub.dims[0] = bytes || varies || !x->count ? WEIR_DIM_VARIES
-                                                     : x->count;
-    }
-    memcpy(f.name, x->name, sizeof(f.name));
+    if (f.pub.kind == WEIR_FIELD_TENSOR)
+        wr_guess_dims(&f, &count, 1);
+    f.pub.is_extra = extra;
+    f.unpacked = true;
     return wr_index_add_field(ix, &f, err);
 }
 
@@ -263,7 +256,7 @@ static void mark_label(struct wr_index *ix)
 {
     const char *name;
 
-    for (unsigned k = 0; (name = wr_example_label_name(k)); k++) {
+    for (unsigned k = 0; (name = wr_label_name(WR_LABEL_FEATURE, k)); k++) {
         struct wr_field *f = wr_schema_find(wr_index_fields(ix), name);
 
         if (f && f->pub.kind == WEIR_FIELD_SCALAR && f->pub.dtype == WEIR_I64) {
@@ -431,7 +424,9 @@ static void set_label(struct unpacking *u, const struct wr_example *ex,
     int64_t value;
 
     if (x && x->scalar != WR_TFRECORD_SEARCHED) {
-        io->label = x->pub.dtype == WEIR_I64 ? wr_label_of(to) : WEIR_NO_LABEL;
+        io->label = x->pub.dtype == WEIR_I64
+                        ? wr_label_of_bytes(to->bytes, to->len)
+                        : WEIR_NO_LABEL;
         return;
     }
     if (ex->label == WEIR_NO_LABEL)

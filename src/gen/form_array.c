@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 #include "format/indexed_binary.h"
-#include "format/npy.h"
-#include "format/tensorfile.h"
+#include "format/npz.h"
+#include "format/tensor.h"
 #include "format/zip.h"
 
 #define HEADS     1024u /* room for headers, in what size() says */

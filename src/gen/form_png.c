@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 
 #define SIDE_MAX    UINT64_C(1000000)
 #define BLOCK_MAX   65535u /* bytes of a stored block */

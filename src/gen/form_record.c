@@ -11,8 +11,8 @@
 #include "base/le.h"
 #include "base/mem.h"
 #include "codec/crc32c.h"
-#include "format/tarhead.h"
-#include "format/tensorfile.h"
+#include "format/tarmember.h"
+#include "format/tensor.h"
 #include "format/tfrecord.h"
 
 #define EXAMPLE_MAX (UINT64_C(1) << 31) /* protobuf's messages end there */

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "format/npy.h"
+#include "format/npz.h"
 
 #define TEXTS     4096u /* numbers that there are */
 #define TEXT_MAX  16u   /* bytes of one at most, with its comma */

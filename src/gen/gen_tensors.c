@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "codec/cast.h"
 #include "format/array_writer.h"
-#include "format/npy.h"
+#include "format/npz.h"
 #include "format/writer.h"
 #include "gen/synth.h"
 #include "gen/texture.h"

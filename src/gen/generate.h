@@ -12,7 +12,7 @@
 
 #include "base/hist.h"
 #include "gen/target.h"
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 
 #define WR_GEN_CLASSES_MAX 10000 /* four digits in the names */
 #define WR_GEN_DRAWN       1024  /* about 120 MB of memory */

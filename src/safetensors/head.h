@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <jansson.h>
 
 #include "storage/storage.h"
 #include "weir/checkpoint.h"
@@ -76,5 +77,15 @@ const struct wr_st_tensor *wr_st_find(const struct wr_st_head *h,
 /* Fills h->by_name; false when memory is short. *ret_twice is a name that two
  * tensors have, or NULL. */
 bool wr_st_index(struct wr_st_head *h, const char **ret_twice);
+
+/* Refuses what is no object of texts; `what` names it in messages. */
+int wr_pairs_parse(json_t *object, const char *what, struct wr_st_pair **ret,
+                   size_t *ret_count, weir_err *err);
+/* A new object; NULL when memory is short or a text is no UTF-8. */
+json_t *wr_pairs_json(const struct wr_st_pair *pairs, size_t count);
+/* *ret is a key that is there twice, or NULL; false when memory is short. */
+bool wr_pairs_twice(const struct wr_st_pair *pairs, size_t count,
+                    const char **ret);
+void wr_pairs_free(struct wr_st_pair *pairs, size_t count);
 
 #endif

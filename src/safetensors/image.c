@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,87 @@
 #include "base/shown.h"
 #include "base/sorted.h"
 #include "base/thread.h"
-#include "safetensors/copy_past.h"
 #include "safetensors/shard_sum.h"
-#include "safetensors/stretch.h"
+#include "storage/storage.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "base/mem.h"
+
+#if defined(__SSE2__)
+void wr_copy_past(void *to, const void *from, size_t len)
+{
+    size_t head = WR_MIN(len, -(uintptr_t)to % 64), i;
+    const uint8_t *src = from;
+    uint8_t *dst = to;
+
+    memcpy(dst, src, head);
+    dst += head;
+    src += head;
+    len -= head;
+    for (i = 0; i + 64 <= len; i += 64) {
+        __m128i a = _mm_loadu_si128((const __m128i *)(src + i));
+        __m128i b = _mm_loadu_si128((const __m128i *)(src + i + 16));
+        __m128i c = _mm_loadu_si128((const __m128i *)(src + i + 32));
+        __m128i d = _mm_loadu_si128((const __m128i *)(src + i + 48));
+
+        _mm_prefetch((const char *)src + i + 1024, _MM_HINT_NTA);
+        _mm_stream_si128((__m128i *)(dst + i), a);
+        _mm_stream_si128((__m128i *)(dst + i + 16), b);
+        _mm_stream_si128((__m128i *)(dst + i + 32), c);
+        _mm_stream_si128((__m128i *)(dst + i + 48), d);
+    }
+    _mm_sfence(); /* others see it as they see a plain copy */
+    memcpy(dst + i, src + i, len - i);
+}
+#else
+void wr_copy_past(void *to, const void *from, size_t len)
+{
+    memcpy(to, from, len);
+}
+#endif
+
+/* Less than this is copied: a read or write of its own costs more. */
+#define LEAST ((uint64_t)128 << 10)
+
+static void *memory_at(const struct wr_stretch *x, uint64_t offset)
+{
+    return (uint8_t *)x->at + (offset - x->begin);
+}
+
+size_t wr_stretches_join(struct wr_stretch *x, size_t count)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct wr_stretch *last = &x[n - (n > 0)];
+
+        if (x[i].begin == x[i].end)
+            continue;
+        if (n && last->end == x[i].begin &&
+            memory_at(last, last->end) == x[i].at)
+            last->end = x[i].end;
+        else
+            x[n++] = x[i];
+    }
+    return n;
+}
+
+struct wr_stretch wr_stretch_pages(const struct wr_stretch *x)
+{
+    uint64_t begin = WR_ALIGN_UP(x->begin, (uint64_t)WR_DIRECT_ALIGN),
+             end = x->end & ~(uint64_t)(WR_DIRECT_ALIGN - 1);
+    void *at;
+
+    if (begin + LEAST > end)
+        return (struct wr_stretch){0};
+    at = memory_at(x, begin);
+    if ((uintptr_t)at % (uint64_t)WR_DIRECT_ALIGN)
+        return (struct wr_stretch){0};
+    return (struct wr_stretch){begin, end, at};
+}
 
 #define PAGE        ((uint64_t)4096)
 #define THREADS_MAX 64u

@@ -65,4 +65,22 @@ void wr_image_wait(struct wr_image *img, uint64_t bytes);
 int wr_image_finish(struct wr_image *img, const uint32_t *crcs, size_t count,
                     weir_err *err);
 
+/* Copies past the caches, for what is not read again soon: `to` is not fetched
+ * before it is overwritten. */
+void wr_copy_past(void *to, const void *from, size_t len);
+
+struct wr_stretch {
+    uint64_t begin, end; /* in the data */
+    void *at;            /* borrowed; of byte `begin` */
+};
+
+/* Stretches that adjoin in the data and in memory become one. They rise and do
+ * not overlap; those without bytes go. Returns how many are left. */
+size_t wr_stretches_join(struct wr_stretch *x, size_t count);
+
+/* The part of it that direct I/O can move without a copy; no bytes when there
+ * is none, or too little to be worth it. The data of the file start at a
+ * page. */
+struct wr_stretch wr_stretch_pages(const struct wr_stretch *x);
+
 #endif

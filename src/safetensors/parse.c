@@ -13,7 +13,6 @@
 #include "base/named.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "safetensors/pairs.h"
 #include "safetensors/scan.h"
 
 #define MAX_UNKNOWN 32 /* keys of an entry that mean nothing here */

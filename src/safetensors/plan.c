@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "safetensors/pairs.h"
 
 /* --- printing --- */
 

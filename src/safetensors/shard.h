@@ -12,7 +12,6 @@
 
 #include "safetensors/image.h"
 #include "safetensors/shard_sum.h"
-#include "safetensors/stretch.h"
 #include "storage/storage.h"
 
 /* Told now and then how many bytes were added; another return than 0 ends it

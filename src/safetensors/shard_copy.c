@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "safetensors/shard_sum.h"
-#include "safetensors/shard_file.h"
+#include "safetensors/shard_write.h"
 
 #define PIECE ((uint64_t)4 << 20)
 #define DEPTH 8u

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "safetensors/copy_past.h"
+#include "safetensors/image.h"
 #include "safetensors/shard_sum.h"
 
 /* Chosen, not tuned: few buffers, because memory that is touched for the first time is

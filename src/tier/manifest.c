@@ -17,7 +17,7 @@
 #include "codec/crc32c.h"
 #include "safetensors/hex.h"
 #include "safetensors/json.h"
-#include "safetensors/pairs.h"
+#include "safetensors/head.h"
 
 #define SCHEMA      "weir-checkpoint"
 #define VERSION     1

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/exif.h"
+#include "codec/turn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

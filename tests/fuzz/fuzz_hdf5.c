@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "format/hdf5_answer.h"
-#include "format/hdf5_choose.h"
 
 #define SIZE 100000u
 

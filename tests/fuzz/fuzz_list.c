@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "format/format.h"
-#include "format/index_check.h"
+#include "format/index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "format/format.h"
-#include "format/tarhead.h"
+#include "format/tarmember.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "format/decode.h"
 #include "format/format.h"
-#include "format/index_check.h"
+#include "format/index.h"
 
 struct one_file {
     struct wr_store store;

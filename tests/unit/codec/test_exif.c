@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/exif.h"
+#include "codec/turn.h"
 #include "oriented.h"
 
 /* The last of so many tags says `value` with this type. */

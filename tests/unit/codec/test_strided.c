@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/strided.h"
+#include "codec/tiles.h"
 
 static uint64_t elements(const struct wr_strides *s)
 {

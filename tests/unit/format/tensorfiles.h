@@ -6,7 +6,7 @@
 #include <endian.h>
 #include <stdint.h>
 
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 #include "format/zip.h"
 #include "tmpdir.h"
 

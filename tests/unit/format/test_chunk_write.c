@@ -12,7 +12,7 @@
 #include "../gen/grown.h"
 #include "base/dtype.h"
 #include "format/array_writer.h"
-#include "format/chunks.h"
+#include "format/remarks.h"
 #include "format/hdf5_helper.h"
 
 #define AT 1000 /* where the chunks begin */

@@ -169,13 +169,49 @@ static void test_beside(void **state)
     tmpdir_done(&t);
 }
 
+/* No format counts what its own samples are made of. */
+static void test_beside_formats(void **state)
+{
+    const weir_dataset_config cfg = {.format = NULL};
+    const struct wr_format_ops *f;
+    unsigned tried = 0;
+
+    (void)state;
+    for (unsigned k = 0; (f = wr_format_at(k)); k++) {
+        struct wr_index_job job = {.cfg = &cfg, .index = wr_index_new()};
+        char name[64], beside[64];
+        struct wr_listing l = {0};
+        struct tmpdir t;
+
+        tmpdir_init(&t);
+        job.store = open_store(&t);
+        for (const char *e = f->files.endings; e && *e; e += strspn(e, " ")) {
+            snprintf(name, sizeof(name), "images-%.*s", (int)strcspn(e, " "),
+                     e);
+            e += strcspn(e, " ");
+            tmpdir_put_text(&t, name, "");
+            for (unsigned n = 0;
+                 n < WR_FILES_BESIDE && f->files.beside &&
+                 f->files.beside(name, n, beside, sizeof(beside));
+                 n++, tried++)
+                tmpdir_put_text(&t, beside, "");
+        }
+        assert_int_equal(wr_files_list(&job, &f->files, &l, NULL), 0);
+        assert_int_equal(wr_ignored_files(wr_index_ignored(job.index)), 0);
+        wr_listing_done(&l);
+        wr_index_free(job.index);
+        wr_store_close(job.store);
+        tmpdir_done(&t);
+    }
+    assert_true(tried > 8); /* labels of .npy and IDX, indexes of others */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_leaf),
-        cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_list),           cmocka_unit_test(test_leaf),
+        cmocka_unit_test(test_folder),         cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_beside_formats),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/fragment.h"
+#include "format/format.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "format/index_check.h"
+#include "format/index.h"
 #include "format/index_private.h"
 #include "indexes.h"
 #include "format/intern.h"

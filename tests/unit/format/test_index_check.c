@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "format/index_check.h"
+#include "format/index.h"
 #include "format/index_private.h"
 #include "indexes.h"
 

@@ -9,7 +9,7 @@
 
 #include "canceled.h"
 #include "format/format.h"
-#include "format/index_check.h"
+#include "format/index.h"
 #include "format/remarks.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/npy.h"
+#include "format/npz.h"
 
 /* Builds a header of this version around `dict`; returns its length. */
 static size_t build(uint8_t *buf, unsigned version, const char *dict)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/tarhead.h"
+#include "format/tarmember.h"
 #include "format/writer.h"
 #include "tarfiles.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 
 static uint64_t le(const uint8_t *p, unsigned bytes)
 {

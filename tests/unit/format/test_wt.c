@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/tensorfile.h"
+#include "format/tensor.h"
 
 static void put32(uint8_t *p, uint32_t v)
 {

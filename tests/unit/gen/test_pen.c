@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "codec/deflate.h"
+#include "codec/inflate.h"
 #include "gen/pen.h"
 #include "grown.h"
 

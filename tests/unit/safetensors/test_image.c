@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/shares.h"
-#include "safetensors/copy_past.h"
 #include "safetensors/image.h"
 #include "tensors.h"
 #include "tier/manifest.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "safetensors/stretch.h"
+#include "safetensors/image.h"
 
 #define LEAST (128 * 1024)
 

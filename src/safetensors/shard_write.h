@@ -1,7 +1,7 @@
-/* shard_file.h - the file that a shard is written into.
+/* shard_write.h - the file of a shard while it is being written.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_SAFETENSORS_SHARD_FILE_H
-#define WR_SAFETENSORS_SHARD_FILE_H
+#ifndef WR_SAFETENSORS_SHARD_WRITE_H
+#define WR_SAFETENSORS_SHARD_WRITE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,9 @@
-/* json_look.h - what the first samples of a JSON data set have where.
+/* json_fields.h - values of JSON samples as fields: which there are.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_FORMAT_JSON_LOOK_H
-#define WR_FORMAT_JSON_LOOK_H
+#ifndef WR_FORMAT_JSON_FIELDS_H
+#define WR_FORMAT_JSON_FIELDS_H
 
 #include "format/format.h"
-#include "format/fragment.h"
 #include "format/intern.h"
 #include "format/json.h"
 
@@ -55,14 +54,5 @@ bool wr_json_pointer(const struct wr_json_string *name, char *path);
  * is too long, or an escape in it is none. */
 bool wr_json_plain_name(struct wr_json_string *name, char *buf, size_t cap);
 #define WR_JSON_PLAIN (WR_FIELD_NAME * 6) /* are enough for a field's name */
-
-/* Values that a user asks for, by their pointers. */
-int wr_json_look_ask(struct wr_json_look *look, const struct wr_fragment *f,
-                     weir_err *err);
-
-/* Looks at the first samples of `path`: look->seen has what most of them have,
- * their members or what was asked for. */
-int wr_json_look_file(struct wr_json_look *look, const char *path,
-                      weir_err *err);
 
 #endif
