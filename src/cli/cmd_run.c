@@ -15,7 +15,7 @@
 #include "cli/run_args.h"
 #include "cli/run_text.h"
 #include "run/dlio_output.h"
-#include "run/extra.h"
+#include "run/saver.h"
 #include "run/figures.h"
 #include "run/folders.h"
 #include "run/record.h"
