@@ -68,7 +68,7 @@ static void name_root(const struct wr_gen_run *run, const struct list_out *o,
     char here[PATH_MAX], full[PATH_MAX], target[PATH_MAX];
     size_t n;
 
-    if (!wr_gen_target_local_path(run->target, target, sizeof(target))) {
+    if (!wr_sink_local_path(run->sink, target, sizeof(target))) {
         snprintf(root, PATH_MAX, "%s", run->cfg.target);
         return;
     }
