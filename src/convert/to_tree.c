@@ -209,7 +209,7 @@ static int tree_add(void *state, struct wr_convert_item *it,
     tree_path(s->plan, it->s.label, it->key, path);
     r = make_folders(s, path, err);
     if (r == 0)
-        r = wr_sink_put(s->sink, path, pic.bytes, pic.len, err);
+        r = wr_sink_put_bare(s->sink, path, pic.bytes, pic.len, err);
     if (r == 0) {
         it->fatal = false;
         to->bytes += pic.len;

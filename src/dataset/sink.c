@@ -65,25 +65,48 @@ static int hide_path(const char *path, char buf[PATH_MAX], weir_err *err)
     return 0;
 }
 
+/* A new file; one that a killed run left there is removed. */
+static int create_file(struct wr_sink *s, const char *path,
+                       struct wr_object **ret, weir_err *err)
+{
+    struct wr_store *in = s->at.inside;
+    weir_err why;
+    int r = take_step(s, err);
+
+    if (r < 0)
+        return r;
+    r = in->ops->object_open(in, path, WR_OPEN_CREATE, ret, &why);
+    if (r == WEIR_EEXIST) {
+        r = wr_store_change(in, WR_REMOVE, path, NULL, &why);
+        if (r == 0)
+            r = in->ops->object_open(in, path, WR_OPEN_CREATE, ret, &why);
+    }
+    return wr_fail_as(err, r, &why);
+}
+
+/* Closes a file; unless it is `ok` and on the medium, where it has to be, it is
+ * removed. */
+static int close_file(struct wr_sink *s, const char *path, struct wr_object *o,
+                      bool ok, weir_err *err)
+{
+    int r = ok ? take_step(s, err) : 0;
+    bool good = ok && r == 0;
+    int closed = o->ops->close(o, good && s->cfg.maker->synced,
+                               good ? err : NULL);
+
+    r = r < 0 ? r : closed;
+    if (!ok || r < 0)
+        wr_store_change(s->at.inside, WR_REMOVE, path, NULL, NULL);
+    return ok ? r : 0;
+}
+
 int wr_sink_begin(struct wr_sink *s, const char *path, struct wr_object **ret,
                   weir_err *err)
 {
-    struct wr_store *in = s->at.inside;
     char hidden[PATH_MAX];
-    weir_err why;
     int r = hide_path(path, hidden, err);
 
-    if (r == 0)
-        r = take_step(s, err);
-    if (r < 0)
-        return r;
-    r = in->ops->object_open(in, hidden, WR_OPEN_CREATE, ret, &why);
-    if (r == WEIR_EEXIST) {
-        r = wr_store_change(in, WR_REMOVE, hidden, NULL, &why);
-        if (r == 0)
-            r = in->ops->object_open(in, hidden, WR_OPEN_CREATE, ret, &why);
-    }
-    return wr_fail_as(err, r, &why);
+    return r < 0 ? r : create_file(s, hidden, ret, err);
 }
 
 int wr_sink_write(struct wr_sink *s, struct wr_object *o, const void *bytes,
@@ -98,18 +121,19 @@ int wr_sink_end(struct wr_sink *s, const char *path, struct wr_object *o,
                 bool ok, weir_err *err)
 {
     char hidden[PATH_MAX];
-    int r = ok ? take_step(s, err) : 0, closed;
+    int r = hide_path(path, hidden, err);
 
-    closed = o->ops->close(o, ok && r == 0 && s->cfg.maker->synced,
-                           ok && r == 0 ? err : NULL);
-    r = r < 0 ? r : closed;
-    if (hide_path(path, hidden, r < 0 ? NULL : err) < 0)
-        return r < 0 ? r : WEIR_ELIMIT;
-    if (ok && r == 0)
-        r = change_inside(s, WR_RENAME, hidden, path, err);
+    if (r < 0) { /* and so it was never begun */
+        o->ops->close(o, /* sync= */ false, NULL);
+        return r;
+    }
+    r = close_file(s, hidden, o, ok, err);
     if (!ok || r < 0)
+        return r;
+    r = change_inside(s, WR_RENAME, hidden, path, err);
+    if (r < 0)
         wr_store_change(s->at.inside, WR_REMOVE, hidden, NULL, NULL);
-    return ok ? r : 0;
+    return r;
 }
 
 int wr_sink_put(struct wr_sink *s, const char *path, const void *bytes,
@@ -126,6 +150,19 @@ int wr_sink_put(struct wr_sink *s, const char *path, const void *bytes,
     else
         r = wr_sink_end(s, path, o, /* ok= */ true, err);
     return r;
+}
+
+int wr_sink_put_bare(struct wr_sink *s, const char *path, const void *bytes,
+                     size_t len, weir_err *err)
+{
+    struct wr_object *o;
+    int r = create_file(s, path, &o, err), closed;
+
+    if (r < 0)
+        return r;
+    r = len ? wr_sink_write(s, o, bytes, len, 0, err) : 0;
+    closed = close_file(s, path, o, r == 0, err);
+    return r < 0 ? r : closed;
 }
 
 int64_t wr_sink_size(struct wr_sink *s, const char *path, weir_err *err)

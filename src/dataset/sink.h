@@ -83,9 +83,12 @@ int wr_sink_write(struct wr_sink *s, struct wr_object *o, const void *bytes,
 int wr_sink_end(struct wr_sink *s, const char *path, struct wr_object *o,
                 bool ok, weir_err *err);
 
-/* A whole small file. */
+/* A whole small file. `bare`: it has its name from the first byte on, and
+ * something else says later that it is complete. */
 int wr_sink_put(struct wr_sink *s, const char *path, const void *bytes,
                 size_t len, weir_err *err);
+int wr_sink_put_bare(struct wr_sink *s, const char *path, const void *bytes,
+                     size_t len, weir_err *err);
 
 /* Bytes of a complete file, or a negative WEIR_E... (WEIR_ENOENT: it is not
  * there). */
