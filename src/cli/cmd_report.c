@@ -14,7 +14,7 @@
 #include "cli/trace_record.h"
 #include "result/load.h"
 #include "record/report.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 
 enum format {
     FORMAT_TEXT,

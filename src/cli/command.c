@@ -18,7 +18,7 @@
 #include "cli/optvalue.h"
 #include "cli/screen.h"
 #include "comm/launch.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 
 static const struct wr_choice color_choices[] = {
     {"auto", WR_COLOR_AUTO, "on a terminal, unless NO_COLOR is set"},

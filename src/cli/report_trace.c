@@ -9,7 +9,7 @@
 #include "base/regular.h"
 #include "cli/interrupt.h"
 #include "cli/trace_baseline.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 #include "trace/chunk.h"
 #include "trace/export.h"
 #include "trace/report.h"

@@ -3,6 +3,7 @@
 #include "gen/generate.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "base/named.h"
 #include "base/thread.h"
 #include "gen/crew.h"
-#include "gen/genlist.h"
 #include "gen/set_job.h"
+#include "storage/beside.h"
 
 #define PER_FILE_DEFAULT 1024
 #define PER_FILE_MAX     (UINT64_C(1) << 24)
@@ -228,6 +229,74 @@ static int fill_target(struct wr_gen_run *run, struct wr_hist *ret_sizes,
     return wr_sink_commit(run->sink, err);
 }
 
+/* --- the "path,label" list beside the data set --- */
+
+static int check_list(const struct wr_gen_config *cfg, weir_err *err)
+{
+    size_t n = strlen(cfg->target);
+
+    while (n > 1 && cfg->target[n - 1] == '/')
+        n--;
+    /* Inside, it would be taken for a part of the data set. */
+    if (!strncmp(cfg->list, cfg->target, n) &&
+        (cfg->list[n] == '/' || !cfg->list[n]))
+        return wr_fail(err, WEIR_EINVAL,
+                       "'%s': a list lies outside of its data set", cfg->list);
+    return wr_whole_check(cfg->list, err);
+}
+
+/* The folder of the data set as lines of the list should name it: relative to
+ * the list's folder when it lies below that, else absolute. */
+static void name_root(const struct wr_gen_run *run, char root[PATH_MAX])
+{
+    char around[PATH_MAX], full[PATH_MAX], target[PATH_MAX];
+    const char *slash = strrchr(run->cfg.list, '/');
+    size_t n;
+
+    if (!wr_sink_local_path(run->sink, target, sizeof(target))) {
+        snprintf(root, PATH_MAX, "%s", run->cfg.target);
+        return;
+    }
+    snprintf(root, PATH_MAX, "%s", target);
+    snprintf(around, sizeof(around), "%.*s",
+             slash ? (int)(slash + 1 - run->cfg.list) : 1,
+             slash ? run->cfg.list : ".");
+    if (!realpath(around, full))
+        return;
+    n = strlen(full);
+    n -= full[n - 1] == '/';
+    if (!strncmp(full, target, n) && target[n] == '/')
+        snprintf(root, PATH_MAX, "%s", target + n + 1);
+}
+
+/* A path with a comma, quote or line end is quoted, and one that begins like a
+ * comment or with a blank. */
+static int print_list(const void *arg, FILE *out, weir_err *err)
+{
+    const struct wr_gen_run *run = arg;
+    char root[PATH_MAX], path[WR_GEN_PATH_MAX];
+    bool quote;
+
+    (void)err;
+    name_root(run, root);
+    quote = strpbrk(root, ",\"\r\n") || strchr("# \t", *root);
+    for (uint64_t i = 0; i < run->cfg.samples; i++) {
+        if (quote)
+            putc('"', out);
+        for (const char *s = root; *s; s++) {
+            if (*s == '"')
+                putc('"', out);
+            putc(*s, out);
+        }
+        wr_gen_picture_path(&run->cfg, i, path);
+        fprintf(out, "/%s%s,%u\n", path, quote ? "\"" : "",
+                wr_gen_label(&run->cfg, i));
+    }
+    return 0;
+}
+
+/* --- the whole --- */
+
 /* All that decides on the bytes, as text. */
 static int describe_job(const struct wr_gen_run *run, char **ret, weir_err *err)
 {
@@ -271,7 +340,9 @@ static int make_set(struct wr_gen_run *run, struct wr_hist *ret_sizes,
     if (r == 0) {
         r = fill_target(run, ret_sizes, err);
         if (r == 0 && run->cfg.list)
-            r = wr_gen_list_write(run, err);
+            r = wr_whole_write(
+                run->cfg.list,
+                &(struct wr_whole){.print = print_list, .arg = run}, err);
         wr_sink_close(run->sink, /* drop= */ r < 0);
     }
     free(job);
@@ -287,7 +358,7 @@ int wr_gen_run(const struct wr_gen_config *cfg, struct wr_gen_result *ret,
     int r = settle(&run, err);
 
     if (r == 0 && cfg->list)
-        r = wr_gen_list_check(cfg, err);
+        r = check_list(cfg, err);
     if (r == 0)
         r = make_set(&run, &sizes, err);
     if (r < 0)
