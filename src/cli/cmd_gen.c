@@ -646,8 +646,11 @@ const struct wr_command wr_cmd_gen = {
         "photographs: their file sizes follow the data set they stand in for, "
         "and they cost as much to decode.\n\n"
         "The folder appears once all of it is written. If the command is "
-        "interrupted or fails, nothing is left of a kind; if only the list "
-        "cannot be written at the end, the data set stays.",
+        "interrupted or fails, nothing is left of a kind; if it was killed, "
+        "the "
+        "same command continues. If only the list cannot be written at the "
+        "end, "
+        "the data set stays.",
     .operands = operands,
     .options = options,
     .args_size = sizeof(struct gen_args),

@@ -12,9 +12,9 @@
 #include "cli/report_trace.h"
 #include "record/report.h"
 #include "result/load.h"
-#include "result/whole.h"
 #include "trace/baseline.h"
 #include "trace/record.h"
+#include "storage/beside.h"
 
 enum format {
     FORMAT_TEXT,

@@ -20,7 +20,7 @@
 #include "record/report.h"
 #include "record/view_study.h"
 #include "result/record.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 #include "study/data.h"
 #include "study/estimate.h"
 #include "study/figure.h"

@@ -19,7 +19,7 @@
 #include "cli/screen.h"
 #include "cli/session.h"
 #include "comm/launch.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 
 static const struct wr_choice color_choices[] = {
     {"auto", WR_COLOR_AUTO, "on a terminal, unless NO_COLOR is set"},

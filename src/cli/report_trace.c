@@ -8,9 +8,9 @@
 
 #include "base/regular.h"
 #include "cli/interrupt.h"
-#include "result/whole.h"
 #include "trace/baseline.h"
 #include "trace/coding.h"
+#include "storage/beside.h"
 #include "trace/export.h"
 #include "trace/report.h"
 

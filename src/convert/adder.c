@@ -29,10 +29,10 @@ static uint64_t stride_of(const struct wr_convert_plan *p)
 }
 
 void wr_adder_init(struct wr_adder *a, const struct wr_convert_plan *plan,
-                   struct wr_stage *st)
+                   struct wr_sink *sink)
 {
     *a = (struct wr_adder){
-        .plan = plan, .stage = st, .stride = stride_of(plan)};
+        .plan = plan, .sink = sink, .stride = stride_of(plan)};
     pthread_mutex_init(&a->lock, NULL);
 }
 
@@ -172,7 +172,7 @@ int wr_adder_decoder(struct wr_adder *a, struct wr_decoder **ret, weir_err *err)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     ad->base.ops = &adder_ops;
     ad->adder = a;
-    r = a->plan->kind->state_new(a->plan, a->stage, &ad->state, err);
+    r = a->plan->kind->state_new(a->plan, a->sink, &ad->state, err);
     if (r < 0) {
         free(ad);
         return r;

@@ -17,7 +17,7 @@ struct wr_adder_part {
 
 struct wr_adder {
     const struct wr_convert_plan *plan; /* borrowed */
-    struct wr_stage *stage;             /* borrowed */
+    struct wr_sink *sink;               /* borrowed */
     uint64_t stride;      /* every so manieth sample is timed; 0: none */
     pthread_mutex_t lock; /* guards the rest; a leaf lock */
     struct wr_adder_part *spare;
@@ -28,7 +28,7 @@ struct wr_adder {
 };
 
 void wr_adder_init(struct wr_adder *a, const struct wr_convert_plan *plan,
-                   struct wr_stage *st);
+                   struct wr_sink *sink);
 /* After the pipeline is closed. */
 void wr_adder_done(struct wr_adder *a);
 

@@ -14,13 +14,12 @@
 #include "base/thread.h"
 #include "convert/engine.h"
 #include "convert/sample.h"
-#include "convert/shardfile.h"
 
 /* All that a run holds. */
 struct convert_run {
     struct wr_convert_plan plan;
-    struct wr_stage *stage; /* owned */
-    bool *complete;         /* owned: by shard */
+    struct wr_sink *sink; /* owned */
+    bool *complete;       /* owned: by shard */
     uint64_t kept;
 };
 
@@ -38,6 +37,20 @@ void wr_convert_result_done(struct wr_convert_result *res)
     free(res->bad_text);
     *res = (struct wr_convert_result){0};
 }
+
+static const char *const file_names[] = {"*.jpg", WR_CLASSES_FILE,
+                                         "*-[0-9]*-of-[0-9]*.*", NULL};
+
+static const struct wr_sink_maker converter = {
+    .command = "weir convert",
+    .job_file = ".weir-convert",
+    .comment = "",
+    .replaces = "what weir convert has made",
+    .other = "an unfinished conversion with other settings or of other data; "
+             "--restart discards it and starts over",
+    .files = file_names,
+    .synced = true,
+};
 
 /* --- before --- */
 
@@ -60,8 +73,7 @@ static int put_classes(struct convert_run *run, weir_err *err)
     int r = wr_classes_text(&run->plan.classes, &text, err);
 
     if (r == 0 && text.len)
-        r = wr_stage_put(run->stage, WR_CLASSES_FILE, text.bytes, text.len,
-                         err);
+        r = wr_sink_put(run->sink, WR_CLASSES_FILE, text.bytes, text.len, err);
     free(text.bytes);
     return r;
 }
@@ -79,7 +91,7 @@ static int find_complete(struct convert_run *run, uint64_t *ret_todo,
     *ret_todo = p->bytes;
     for (uint64_t k = 0; k < p->shards; k++) {
         wr_convert_plan_shard_name(p, k, name);
-        run->complete[k] = wr_stage_size(run->stage, name) >= 0;
+        run->complete[k] = wr_sink_size(run->sink, name, NULL) >= 0;
         run->kept += run->complete[k];
         for (uint64_t i = p->first[k]; run->complete[k] && i < p->first[k + 1];
              i++) {
@@ -94,8 +106,9 @@ static int find_complete(struct convert_run *run, uint64_t *ret_todo,
 static int open_run(struct convert_run *run,
                     const struct wr_convert_config *cfg, weir_err *err)
 {
-    const struct wr_stage_config stage = {
-        .target = cfg->target,
+    const struct wr_sink_config sink = {
+        .maker = &converter,
+        .url = cfg->target,
         .job = run->plan.job,
         .force = cfg->force,
         .restart = cfg->restart,
@@ -103,7 +116,7 @@ static int open_run(struct convert_run *run,
         .step_arg = cfg->step_arg,
     };
 
-    return wr_stage_open(&run->stage, &stage, err);
+    return wr_sink_open(&run->sink, &sink, err);
 }
 
 /* --- after --- */
@@ -133,10 +146,10 @@ static int read_bad(struct convert_run *run, uint64_t shard,
     size_t len;
     int r;
 
-    wr_shardfile_bad(shard, name);
-    if (wr_stage_size(run->stage, name) < 0)
+    wr_engine_bad_name(shard, name);
+    if (wr_sink_size(run->sink, name, NULL) < 0)
         return 0;
-    r = wr_stage_slurp(run->stage, name, &text, &len, err);
+    r = wr_sink_slurp(run->sink, name, &text, &len, err);
     if (r < 0)
         return r;
     r = keep_bad(res, text);
@@ -144,26 +157,20 @@ static int read_bad(struct convert_run *run, uint64_t shard,
     return r < 0 ? wr_fail(err, r, "out of memory") : 0;
 }
 
-/* The tree's own note says how much a range has become. */
+/* The note of a kind without shards says how much a range has become. */
 static uint64_t shard_bytes(struct convert_run *run, uint64_t shard)
 {
-    char name[WR_CONVERT_NAME_MAX + 16], *text = NULL;
-    uint64_t bytes = 0;
-    int64_t n;
+    char name[WR_CONVERT_NAME_MAX], *text = NULL;
+    uint64_t bytes = 0, files;
     size_t len;
 
     wr_convert_plan_shard_name(&run->plan, shard, name);
-    if (!run->plan.ext) {
-        if (wr_stage_slurp(run->stage, name, &text, &len, NULL) == 0)
-            bytes = strtoull(text, NULL, 10);
-        free(text);
-        return bytes;
-    }
-    n = wr_stage_size(run->stage, name);
-    bytes = n > 0 ? (uint64_t)n : 0;
-    strcpy(strrchr(name, '.'), ".labels.npy");
-    n = wr_stage_size(run->stage, name);
-    return bytes + (n > 0 ? (uint64_t)n : 0);
+    if (!run->plan.kind->singles)
+        wr_sink_file_look(run->sink, name, &run->plan.form, &files, &bytes);
+    else if (wr_sink_slurp(run->sink, name, &text, &len, NULL) == 0)
+        bytes = strtoull(text, NULL, 10);
+    free(text);
+    return bytes;
 }
 
 static int sum_up(struct convert_run *run, struct wr_convert_result *res,
@@ -191,7 +198,7 @@ static int convert(struct convert_run *run, struct wr_convert_result *res,
     const struct wr_convert_kind *kind = run->plan.kind;
     struct wr_engine_config engine = {
         .plan = &run->plan,
-        .stage = run->stage,
+        .sink = run->sink,
         .threads = res->threads,
     };
     struct wr_engine_result done = {0};
@@ -202,7 +209,7 @@ static int convert(struct convert_run *run, struct wr_convert_result *res,
     if (r == 0)
         r = put_classes(run, err);
     if (r == 0 && kind->begin)
-        r = kind->begin(&run->plan, run->stage, err);
+        r = kind->begin(&run->plan, run->sink, err);
     if (r < 0)
         return r;
     engine.complete = run->complete;
@@ -211,9 +218,9 @@ static int convert(struct convert_run *run, struct wr_convert_result *res,
     res->saving = done.saving;
     if (r == 0)
         r = sum_up(run, res, err);
-    if (r == 0 && kind->end)
-        r = kind->end(&run->plan, run->stage, err);
-    return r < 0 ? r : wr_stage_commit(run->stage, err);
+    if (r == 0)
+        r = wr_sink_sync_folders(run->sink, err);
+    return r < 0 ? r : wr_sink_commit(run->sink, err);
 }
 
 /* How far it came, for who goes on; hidden files are of no use any more. */
@@ -221,17 +228,17 @@ static void leave(struct convert_run *run, struct wr_convert_result *res)
 {
     char name[WR_CONVERT_NAME_MAX];
 
-    wr_stage_sweep(run->stage, NULL);
+    wr_sink_sweep(run->sink, NULL);
     res->kept = 0;
     for (uint64_t k = 0; k < run->plan.shards; k++) {
         wr_convert_plan_shard_name(&run->plan, k, name);
-        res->kept += wr_stage_size(run->stage, name) >= 0;
+        res->kept += wr_sink_size(run->sink, name, NULL) >= 0;
     }
 }
 
 static void close_run(struct convert_run *run, bool drop)
 {
-    wr_stage_close(run->stage, drop);
+    wr_sink_close(run->sink, drop);
     wr_convert_plan_done(&run->plan);
     free(run->complete);
 }

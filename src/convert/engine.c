@@ -2,16 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "convert/engine.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "convert/adder.h"
-#include "convert/finisher.h"
-#include "convert/shardfile.h"
 
 /* A batch, in or out, the larger. What is larger than the processor's own cache
  * is copied by the kernel at half the speed. */
@@ -24,6 +26,18 @@
 #define UNFINISHED    8u /* shards that wait for their sync: each is open */
 #define POLL_NS       (100 * WR_NS_PER_MS) /* between two calls of the user */
 
+/* A thread that completes shards whose samples are all written. */
+struct finisher {
+    const struct wr_engine_config *cfg; /* borrowed */
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t moved; /* a shard was given or is done; the end */
+    struct wr_convert_shard *first, **last; /* owned: to be finished */
+    unsigned waiting;                       /* those, and the one at work */
+    bool stop;                              /* no more will come */
+    weir_err failed;                        /* code: the first failure */
+};
+
 struct wr_engine {
     struct wr_engine_config cfg;
     uint64_t *todo;  /* owned: shards that are to be made */
@@ -31,7 +45,7 @@ struct wr_engine {
                         those that are read */
     uint64_t todo_count;
     struct wr_adder adder;
-    struct wr_finisher finisher;
+    struct finisher finisher;
     weir_pipeline *pipeline;       /* owned */
     struct wr_convert_shard *open; /* owned: being written; NULL: none */
     uint64_t at;                   /* which of todo it is */
@@ -42,6 +56,140 @@ struct wr_engine {
     atomic_uint_fast64_t bytes; /* of samples worked on; any thread */
     uint64_t polled_ns;
 };
+
+/* --- completing shards --- */
+
+void wr_engine_bad_name(uint64_t shard, char buf[WR_CONVERT_NAME_MAX])
+{
+    snprintf(buf, WR_CONVERT_NAME_MAX, ".bad-%05" PRIu64, shard);
+}
+
+static void free_shard(struct wr_convert_shard *s)
+{
+    if (!s)
+        return;
+    wr_sink_file_done(&s->file);
+    free(s->bad.bytes);
+    free(s);
+}
+
+/* What it lacks is noted before it counts as complete. */
+static int finish_shard(const struct wr_engine_config *cfg,
+                        struct wr_convert_shard *s, weir_err *err)
+{
+    char name[WR_CONVERT_NAME_MAX], text[32];
+    int r = 0;
+
+    if (s->bad.len) {
+        wr_engine_bad_name(s->number, name);
+        r = wr_sink_put(cfg->sink, name, s->bad.bytes, s->bad.len, err);
+    }
+    if (r < 0 || !cfg->plan->kind->singles)
+        return r < 0 ? r : wr_sink_file_finish(&s->file, err);
+    wr_convert_plan_shard_name(cfg->plan, s->number, name);
+    snprintf(text, sizeof(text), "%" PRIu64 "\n", s->bytes);
+    return wr_sink_put(cfg->sink, name, text, strlen(text), err);
+}
+
+/* With the lock held. */
+static struct wr_convert_shard *take_shard(struct finisher *f)
+{
+    struct wr_convert_shard *s = f->first;
+
+    if (s)
+        f->first = s->next;
+    if (!f->first)
+        f->last = &f->first;
+    return s;
+}
+
+static void *finish_all(void *arg)
+{
+    struct finisher *f = arg;
+    struct wr_convert_shard *s;
+    weir_err err;
+    int r;
+
+    pthread_mutex_lock(&f->lock);
+    while (!f->stop) {
+        s = f->failed.code ? NULL : take_shard(f);
+        if (!s) {
+            pthread_cond_wait(&f->moved, &f->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&f->lock);
+        r = finish_shard(f->cfg, s, &err);
+        free_shard(s);
+        pthread_mutex_lock(&f->lock);
+        f->waiting--;
+        if (r < 0)
+            f->failed = err;
+        pthread_cond_broadcast(&f->moved);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}
+
+static int start_finisher(struct finisher *f,
+                          const struct wr_engine_config *cfg, weir_err *err)
+{
+    int r;
+
+    *f = (struct finisher){.cfg = cfg};
+    f->last = &f->first;
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->moved, NULL);
+    r = wr_thread_start(&f->thread, "weir-finish", finish_all, f, err);
+    if (r < 0) {
+        pthread_cond_destroy(&f->moved);
+        pthread_mutex_destroy(&f->lock);
+    }
+    return r;
+}
+
+/* The finisher takes the shard over, in any case. */
+static void give_shard(struct finisher *f, struct wr_convert_shard *s)
+{
+    pthread_mutex_lock(&f->lock);
+    s->next = NULL;
+    *f->last = s;
+    f->last = &s->next;
+    f->waiting++;
+    pthread_cond_broadcast(&f->moved);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* Waits for a moment until at most `most` shards are left, or one failed: 1;
+ * 0: not yet. A negative WEIR_E... is that failure. */
+static int wait_moment(struct finisher *f, unsigned most, weir_err *err)
+{
+    int r;
+
+    pthread_mutex_lock(&f->lock);
+    if (f->waiting > most && !f->failed.code)
+        wr_cond_wait_until(&f->moved, &f->lock, wr_clock_ns() + POLL_NS);
+    r = f->failed.code ? f->failed.code : f->waiting <= most;
+    if (r < 0 && err)
+        *err = f->failed;
+    pthread_mutex_unlock(&f->lock);
+    return r;
+}
+
+/* Ends the thread after the shard at hand; the others are dropped. */
+static void stop_finisher(struct finisher *f)
+{
+    struct wr_convert_shard *s;
+
+    pthread_mutex_lock(&f->lock);
+    f->stop = true;
+    pthread_cond_broadcast(&f->moved);
+    pthread_mutex_unlock(&f->lock);
+    pthread_join(f->thread, NULL);
+    while ((s = take_shard(f)))
+        free_shard(s);
+    pthread_cond_destroy(&f->moved);
+    pthread_mutex_destroy(&f->lock);
+}
 
 /* --- which samples --- */
 
@@ -113,17 +261,33 @@ static int poll_user(struct wr_engine *e, weir_err *err)
 
 static int open_shard(struct wr_engine *e, weir_err *err)
 {
+    const struct wr_convert_plan *p = e->cfg.plan;
+    const uint64_t k = e->todo[e->at];
+    const struct wr_file_layout layout = {
+        .samples = p->first[k + 1] - p->first[k],
+        .fields = p->fields,
+        .field_count = p->field_count,
+        .packed = p->cfg->packed,
+        .shape = &p->tensor,
+        .labels = p->labels,
+    };
+    char name[WR_CONVERT_NAME_MAX];
+
     e->open = calloc(1, sizeof(*e->open));
     if (!e->open)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    e->open->number = e->todo[e->at];
-    return wr_shardfile_open(e->cfg.plan, e->cfg.stage, e->open, err);
+    e->open->number = k;
+    if (p->kind->singles)
+        return 0;
+    wr_convert_plan_shard_name(p, k, name);
+    return wr_sink_file_open(&e->open->file, e->cfg.sink, name, &p->form,
+                             &layout, err);
 }
 
 /* The shard has all its samples. */
 static void close_shard(struct wr_engine *e)
 {
-    wr_finisher_give(&e->finisher, e->open);
+    give_shard(&e->finisher, e->open);
     e->open = NULL;
     e->at++;
 }
@@ -139,8 +303,8 @@ static int put_parts(struct wr_engine *e, const struct wr_convert_run *run,
         struct wr_convert_part *made = &parts[k]->made;
 
         e->open->bytes += made->bytes;
-        if (r == 0 && e->cfg.plan->ext)
-            r = wr_shardfile_append(e->cfg.stage, e->open, made->out.bytes,
+        if (r == 0 && !e->cfg.plan->kind->singles)
+            r = wr_sink_file_append(&e->open->file, made->out.bytes,
                                     made->out.len, err);
         wr_adder_give(&e->adder, parts[k]);
     }
@@ -155,7 +319,7 @@ static int put_run(struct wr_engine *e, const struct wr_convert_run *run,
     if (!run->count)
         return 0;
     return p->kind->add ? put_parts(e, run, err)
-                        : p->kind->put(p, e->cfg.stage, e->open, run, err);
+                        : p->kind->put(p, e->open, run, err);
 }
 
 /* One line each. */
@@ -237,7 +401,7 @@ static bool is_quick(const struct wr_engine *e)
 {
     const struct wr_convert_plan *p = e->cfg.plan;
 
-    return p->ext && !p->cfg->max_side && !p->cfg->quality &&
+    return !p->kind->singles && !p->cfg->max_side && !p->cfg->quality &&
            mean_of(p) <= SMALL;
 }
 
@@ -286,7 +450,7 @@ static int wait_finished(struct wr_engine *e, unsigned most, weir_err *err)
 {
     int r;
 
-    while ((r = wr_finisher_wait(&e->finisher, most, err)) == 0) {
+    while ((r = wait_moment(&e->finisher, most, err)) == 0) {
         r = poll_user(e, err);
         if (r < 0)
             return r;
@@ -345,17 +509,17 @@ int wr_engine_run(const struct wr_engine_config *cfg,
     struct wr_engine e = {.cfg = *cfg};
     int r = find_todo(&e, err);
 
-    wr_adder_init(&e.adder, cfg->plan, cfg->stage);
+    wr_adder_init(&e.adder, cfg->plan, cfg->sink);
     if (r == 0)
-        r = wr_finisher_start(&e.finisher, cfg->plan, cfg->stage, err);
+        r = start_finisher(&e.finisher, cfg, err);
     if (r == 0) {
         if (e.todo_count)
             r = run_pipeline(&e, err);
-        wr_finisher_stop(&e.finisher);
+        stop_finisher(&e.finisher);
     }
     ret->bytes = e.bytes;
     ret->saving = e.adder.saving;
-    wr_shardfile_free(cfg->plan, e.open);
+    free_shard(e.open);
     wr_adder_done(&e.adder);
     free(e.todo);
     free(e.start);

@@ -14,7 +14,7 @@
 
 struct wr_engine_config {
     const struct wr_convert_plan *plan; /* borrowed */
-    struct wr_stage *stage;             /* borrowed */
+    struct wr_sink *sink;               /* borrowed */
     const bool *complete;               /* borrowed: by shard */
     unsigned threads;
     uint64_t total; /* bytes of the samples to be worked on */
@@ -24,6 +24,9 @@ struct wr_engine_result {
     uint64_t bytes; /* of the samples worked on */
     struct wr_convert_saving saving;
 };
+
+/* The list of the samples that a shard lacks, in a hidden file of the part. */
+void wr_engine_bad_name(uint64_t shard, char buf[WR_CONVERT_NAME_MAX]);
 
 /* Makes all shards that are not complete. */
 int wr_engine_run(const struct wr_engine_config *cfg,

@@ -9,9 +9,6 @@
 #define WR_CONVERT_KIND_H
 
 #include "convert/plan.h"
-#include "convert/stage.h"
-#include "format/array_writer.h"
-#include "format/writer.h"
 
 /* One sample on its way. */
 struct wr_convert_item {
@@ -28,17 +25,12 @@ struct wr_convert_part {
     uint64_t bytes; /* written elsewhere than to `out` */
 };
 
-/* A shard whose samples are all written, but not its head and tail. */
+/* A shard in the making. */
 struct wr_convert_shard {
     uint64_t number;
-    struct wr_object *object; /* owned; NULL: nothing was written */
-    uint64_t end;          /* bytes written, the room for the head included */
-    struct wr_bytes ahead; /* bytes that follow them, and are few yet */
-    uint64_t bytes;        /* written elsewhere */
-    uint32_t *labels;      /* owned: of all samples; tensors only */
-    size_t label_count, label_cap;
-    struct wr_array_out *arrays; /* owned; arrays only */
-    struct wr_bytes bad;         /* a line for each sample that was left out */
+    struct wr_sink_file file; /* zeroed, of a kind without files of shards */
+    uint64_t bytes;           /* written elsewhere */
+    struct wr_bytes bad;      /* a line for each sample that was left out */
     struct wr_convert_shard *next; /* to be finished */
 };
 
@@ -50,8 +42,7 @@ struct wr_convert_run {
 
 struct wr_convert_kind {
     const char *name; /* NULL: that of a writer (wr_convert_plan.writer) */
-    const char *ext;  /* of a shard's file; NULL: a file for each sample, or
-                         the writer's */
+    bool singles;     /* a file for each sample, none for a shard */
     bool tensors;     /* the first picture or tensor, and labels */
     bool fields;      /* the fields that cfg.tensor asks for */
     bool paths;       /* keys become paths: no two may be the same */
@@ -62,33 +53,25 @@ struct wr_convert_kind {
     void (*unique)(const struct wr_convert_plan *p, uint32_t label,
                    const char *key, char buf[WR_CONVERT_KEY_MAX]);
     /* optional: once, before all work. */
-    int (*begin)(const struct wr_convert_plan *p, struct wr_stage *st,
+    int (*begin)(const struct wr_convert_plan *p, struct wr_sink *sink,
                  weir_err *err);
     /* `add`, or NULL: what one thread needs; state_free takes NULL. */
-    int (*state_new)(const struct wr_convert_plan *p, struct wr_stage *st,
+    int (*state_new)(const struct wr_convert_plan *p, struct wr_sink *sink,
                      void **ret, weir_err *err);
     void (*state_free)(void *state);
     /* one sample; on failure nothing was added. The message says what is wrong,
      * the caller names the sample. Any thread. */
     int (*add)(void *state, struct wr_convert_item *it,
                struct wr_convert_part *to, weir_err *err);
-    /* optional: the shard's object was created, and is empty. */
-    int (*open)(const struct wr_convert_plan *p, struct wr_convert_shard *s,
-                weir_err *err);
     /* without `add`: the samples that follow. */
-    int (*put)(const struct wr_convert_plan *p, struct wr_stage *st,
-               struct wr_convert_shard *s, const struct wr_convert_run *run,
-               weir_err *err);
-    /* required: completes the shard under its final name. */
-    int (*finish)(const struct wr_convert_plan *p, struct wr_stage *st,
-                  struct wr_convert_shard *s, weir_err *err);
-    /* optional: once, after all work. */
-    int (*end)(const struct wr_convert_plan *p, struct wr_stage *st,
-               weir_err *err);
+    int (*put)(const struct wr_convert_plan *p, struct wr_convert_shard *s,
+               const struct wr_convert_run *run, weir_err *err);
 };
 
-/* The registry: the kind called so, or that of a writer; NULL if unknown. */
-const struct wr_convert_kind *wr_convert_kind_find(const char *name);
+/* The kind called so, or that of a writer, and the form of its files; NULL if
+ * unknown. */
+const struct wr_convert_kind *wr_convert_kind_find(const char *name,
+                                                   struct wr_file_form *ret);
 
 extern const struct wr_convert_kind wr_convert_records;
 extern const struct wr_convert_kind wr_convert_archives;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "convert/kind.h"
 #include "format/decode.h"
 #include "pipeline/arrays.h"
@@ -33,12 +34,12 @@ uint64_t wr_convert_plan_sample(const struct wr_convert_plan *p, uint64_t pos)
 void wr_convert_plan_shard_name(const struct wr_convert_plan *p, uint64_t shard,
                                 char buf[WR_CONVERT_NAME_MAX])
 {
-    if (p->ext)
+    if (p->kind->singles)
+        snprintf(buf, WR_CONVERT_NAME_MAX, ".done-%05" PRIu64, shard);
+    else
         snprintf(buf, WR_CONVERT_NAME_MAX,
                  "%s-%05" PRIu64 "-of-%05" PRIu64 "%s", p->name, shard,
-                 p->shards, p->ext);
-    else
-        snprintf(buf, WR_CONVERT_NAME_MAX, ".done-%05" PRIu64, shard);
+                 p->shards, p->form.ext);
 }
 
 /* The last part of a URL without its ending: "fault:eio:/data/train.csv" ->
@@ -81,7 +82,8 @@ static uint64_t weight(const struct wr_convert_plan *p, uint64_t pos)
  * holds more. */
 static int cut_shards(struct wr_convert_plan *p, weir_err *err)
 {
-    uint64_t limit = p->ext ? p->cfg->shard_bytes : WR_CONVERT_RANGE_BYTES;
+    uint64_t limit = p->kind->singles ? WR_CONVERT_RANGE_BYTES
+                                      : p->cfg->shard_bytes;
     uint64_t used = 0;
     size_t cap = 0;
 
@@ -246,22 +248,24 @@ static int check_units(const struct wr_convert_plan *p, weir_err *err)
     return 0;
 }
 
-/* The kind, and its writer if it has one. */
-static int find_kind(struct wr_convert_plan *p, weir_err *err)
+const struct wr_convert_kind *wr_convert_kind_find(const char *name,
+                                                   struct wr_file_form *ret)
 {
-    p->kind = wr_convert_kind_find(p->cfg->to);
-    if (!p->kind)
-        return wr_fail(err, WEIR_EINVAL, "'%s' is nothing to convert to",
-                       p->cfg->to);
-    p->ext = p->kind->ext;
-    if (p->kind == &wr_convert_arrays) {
-        p->to_arrays = wr_array_writer_find(p->cfg->to);
-        p->ext = p->to_arrays->ext;
-    } else if (!p->kind->name) {
-        p->writer = wr_writer_find(p->cfg->to);
-        p->ext = p->writer->ext;
-    }
-    return 0;
+    static const struct wr_convert_kind *const kinds[] = {
+        &wr_convert_jpeg, &wr_convert_tensor, &wr_convert_npy};
+    const struct wr_convert_kind *kind = wr_named_ops(
+        kinds, WR_ARRAY_LEN(kinds), name);
+    bool found = wr_file_form_find(name, ret);
+
+    if (kind || !found)
+        return kind;
+    if (ret->arrays)
+        return &wr_convert_arrays;
+    if (!ret->records)
+        return NULL;
+    return ret->records->fields  ? &wr_convert_rows
+           : ret->records->paths ? &wr_convert_archives
+                                 : &wr_convert_records;
 }
 
 /* The samples of the part, and their bytes. */
@@ -295,9 +299,11 @@ int wr_convert_plan_init(struct wr_convert_plan *p,
     int r;
 
     *p = (struct wr_convert_plan){.cfg = cfg, .ds = ds};
-    r = find_kind(p, err);
-    if (r == 0)
-        r = find_part(p, err);
+    p->kind = wr_convert_kind_find(cfg->to, &p->form);
+    if (!p->kind)
+        return wr_fail(err, WEIR_EINVAL, "'%s' is nothing to convert to",
+                       cfg->to);
+    r = find_part(p, err);
     if (r < 0)
         return r;
     set_feed(p);
@@ -314,6 +320,9 @@ int wr_convert_plan_init(struct wr_convert_plan *p,
         r = check_units(p, err);
     if (r == 0 && p->kind->tensors)
         r = wr_first_shape(ds->index, &cfg->tensor, &p->shape, err);
+    p->tensor = (struct wr_gen_shape){.dtype = p->shape.dtype,
+                                      .ndim = p->shape.ndim};
+    memcpy(p->tensor.dims, p->shape.dims, sizeof(p->tensor.dims));
     if (r == 0)
         r = source_name(p, err);
     if (r == 0)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "convert/shardfile.h"
 #include "convert/shrink.h"
 
 struct state {
@@ -32,12 +31,12 @@ static void records_state_free(void *state)
 }
 
 static int records_state_new(const struct wr_convert_plan *p,
-                             struct wr_stage *st, void **ret, weir_err *err)
+                             struct wr_sink *sink, void **ret, weir_err *err)
 {
     struct state *s = calloc(1, sizeof(*s));
     int r;
 
-    (void)st;
+    (void)sink;
     if (!s)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->plan = p;
@@ -79,7 +78,7 @@ static int records_add(void *state, struct wr_convert_item *it,
 
     if (r < 0)
         return r;
-    r = s->plan->writer->add(
+    r = s->plan->form.records->add(
         &to->out,
         &(struct wr_write_sample){
             .bytes = pic.bytes,
@@ -94,23 +93,9 @@ static int records_add(void *state, struct wr_convert_item *it,
     return r;
 }
 
-static int records_finish(const struct wr_convert_plan *p, struct wr_stage *st,
-                          struct wr_convert_shard *s, weir_err *err)
-{
-    const struct wr_writer_ops *writer = p->writer;
-    struct wr_bytes tail = {0};
-    int r = writer->finish ? writer->finish(&tail, err) : 0;
-
-    if (r == 0 && tail.len)
-        r = wr_shardfile_append(st, s, tail.bytes, tail.len, err);
-    free(tail.bytes);
-    return r < 0 ? r : wr_shardfile_finish(p, st, s, err);
-}
-
 #define RECORDS                                                                \
     .check = records_check, .state_new = records_state_new,                    \
-    .state_free = records_state_free, .add = records_add,                      \
-    .finish = records_finish
+    .state_free = records_state_free, .add = records_add
 
 const struct wr_convert_kind wr_convert_records = {
     RECORDS,

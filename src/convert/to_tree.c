@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "convert/shardfile.h"
 #include "convert/shrink.h"
 #include "format/files.h"
 
@@ -31,7 +30,7 @@
 
 struct tree_state {
     const struct wr_convert_plan *plan; /* borrowed */
-    struct wr_stage *stage;             /* borrowed */
+    struct wr_sink *sink;               /* borrowed */
     struct wr_shrink *shrink;           /* owned */
     char made[PATH_MAX];                /* the folder that was made last */
 };
@@ -126,7 +125,7 @@ static void tree_path(const struct wr_convert_plan *p, uint32_t label,
 
 /* Also of labels without samples, or those behind them would get other
  * numbers. */
-static int tree_begin(const struct wr_convert_plan *p, struct wr_stage *st,
+static int tree_begin(const struct wr_convert_plan *p, struct wr_sink *sink,
                       weir_err *err)
 {
     char name[WR_CONVERT_KEY_MAX];
@@ -134,7 +133,7 @@ static int tree_begin(const struct wr_convert_plan *p, struct wr_stage *st,
 
     for (uint32_t k = 0; k < p->classes.count && r == 0; k++) {
         class_folder(p, k, name);
-        r = wr_stage_mkdir(st, name, err);
+        r = wr_sink_mkdir(sink, name, err);
     }
     return r;
 }
@@ -149,7 +148,7 @@ static void tree_state_free(void *state)
     free(s);
 }
 
-static int tree_state_new(const struct wr_convert_plan *p, struct wr_stage *st,
+static int tree_state_new(const struct wr_convert_plan *p, struct wr_sink *sink,
                           void **ret, weir_err *err)
 {
     struct tree_state *s = calloc(1, sizeof(*s));
@@ -158,7 +157,7 @@ static int tree_state_new(const struct wr_convert_plan *p, struct wr_stage *st,
     if (!s)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
     s->plan = p;
-    s->stage = st;
+    s->sink = sink;
     r = wr_shrink_new(&s->shrink, p->cfg, err);
     if (r < 0) {
         tree_state_free(s);
@@ -183,30 +182,12 @@ static int make_folders(struct tree_state *s, const char *path, weir_err *err)
         if (c == path)
             continue;
         snprintf(part, sizeof(part), "%.*s", (int)(c - path), path);
-        r = wr_stage_mkdir(s->stage, part, err);
+        r = wr_sink_mkdir(s->sink, part, err);
         if (r < 0)
             return r;
     }
     snprintf(s->made, sizeof(s->made), "%.*s", (int)len, path);
     return 0;
-}
-
-static int put_file(struct tree_state *s, const char *path,
-                    const struct wr_shrink_picture *pic, weir_err *err)
-{
-    struct wr_object *o;
-    int r = make_folders(s, path, err);
-
-    if (r == 0)
-        r = wr_stage_create(s->stage, path, &o, err);
-    if (r < 0)
-        return r;
-    r = wr_stage_write(s->stage, o, pic->bytes, pic->len, 0, err);
-    if (r < 0) {
-        o->ops->close(o, /* sync= */ false, NULL);
-        return r;
-    }
-    return wr_stage_sync(s->stage, o, err);
 }
 
 static int tree_add(void *state, struct wr_convert_item *it,
@@ -226,7 +207,9 @@ static int tree_add(void *state, struct wr_convert_item *it,
                        "counted",
                        it->s.label);
     tree_path(s->plan, it->s.label, it->key, path);
-    r = put_file(s, path, &pic, err);
+    r = make_folders(s, path, err);
+    if (r == 0)
+        r = wr_sink_put_bare(s->sink, path, pic.bytes, pic.len, err);
     if (r == 0) {
         it->fatal = false;
         to->bytes += pic.len;
@@ -234,55 +217,9 @@ static int tree_add(void *state, struct wr_convert_item *it,
     return r;
 }
 
-static int tree_finish(const struct wr_convert_plan *p, struct wr_stage *st,
-                       struct wr_convert_shard *s, weir_err *err)
-{
-    char name[WR_CONVERT_NAME_MAX], text[32];
-    int r = wr_shardfile_note_bad(st, s, err);
-
-    if (r < 0)
-        return r;
-    wr_convert_plan_shard_name(p, s->number, name);
-    snprintf(text, sizeof(text), "%" PRIu64 "\n", s->bytes);
-    return wr_stage_put(st, name, text, strlen(text), err);
-}
-
-/* --- at the end --- */
-
-struct look {
-    struct wr_stage *st; /* borrowed */
-    const char *path;    /* borrowed: of the folder */
-    weir_err *err;       /* borrowed; may be NULL */
-};
-
-/* Syncs a folder and all in it. */
-static int look_at(void *arg, const struct wr_entry *e)
-{
-    struct look *l = arg;
-    char path[PATH_MAX];
-    struct look below = {.st = l->st, .path = path, .err = l->err};
-    int r;
-
-    if (e->kind != WR_KIND_DIR || e->name[0] == '.')
-        return 0;
-    if (snprintf(path, sizeof(path), "%s%s%s", l->path, *l->path ? "/" : "",
-                 e->name) >= (int)sizeof(path))
-        return wr_fail(l->err, WEIR_ELIMIT, "'%s': path too long", l->path);
-    r = wr_stage_list(l->st, path, look_at, &below, l->err);
-    return r < 0 ? r : wr_stage_sync_dir(l->st, path, l->err);
-}
-
-static int tree_end(const struct wr_convert_plan *p, struct wr_stage *st,
-                    weir_err *err)
-{
-    struct look l = {.st = st, .path = "", .err = err};
-
-    (void)p;
-    return wr_stage_list(st, "", look_at, &l, err);
-}
-
 const struct wr_convert_kind wr_convert_jpeg = {
     .name = "jpeg",
+    .singles = true,
     .paths = true,
     .check = tree_check,
     .unique = tree_unique,
@@ -290,6 +227,4 @@ const struct wr_convert_kind wr_convert_jpeg = {
     .state_new = tree_state_new,
     .state_free = tree_state_free,
     .add = tree_add,
-    .finish = tree_finish,
-    .end = tree_end,
 };

@@ -13,20 +13,31 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "base/units.h"
+#include "dataset/sink.h"
 #include "gen/form.h"
 #include "gen/set_job.h"
-#include "gen/set_target.h"
 #include "workload/derive.h"
 
 #define FILES_MAX UINT64_C(1000000000)
 #define LOOK_MAX  UINT64_C(65536) /* files whose sizes are added up */
 #define BYTES_MAX (UINT64_C(1) << 62)
 
+static const struct wr_sink_maker generator = {
+    .command = "weir gen",
+    .job_file = WR_GEN_JOB_FILE,
+    .comment = "# ",
+    .replaces = "it",
+    .other = "the beginning of another data set (another description, seed or "
+             "version); --force starts anew",
+};
+
 /* A run in progress, as its threads see it. */
 struct set_run {
     const struct wr_dataset_config *cfg; /* borrowed */
     const struct wr_gen_form *form;      /* borrowed, static */
-    struct wr_set_target *target;        /* owned */
+    struct wr_sink *sink;                /* owned */
+    char *job;                           /* owned: what is made, as text */
+    bool drop; /* nothing was made that is worth to be continued */
     struct wr_gen_stock stock;
     struct wr_crew crew;
     uint64_t files; /* of all ranks */
@@ -54,27 +65,26 @@ static int name_file(const struct wr_workload *w, uint64_t i, char *buf,
     return 0;
 }
 
+/* Whether an earlier run has made the file. */
+static bool is_made(const struct set_run *run, const char *path)
+{
+    return wr_sink_resumes(run->sink) &&
+           wr_sink_size(run->sink, path, NULL) > 0;
+}
+
 /* --- one file --- */
 
 static int put_side(struct set_run *run, const struct wr_gen_spec *s,
                     const char *path, unsigned k, weir_err *err)
 {
     struct wr_bytes bytes = {0};
-    struct wr_object *o;
     char full[PATH_MAX];
     int r = run->form->side(s, k, &bytes, err);
 
     if (r == 0 && !wr_gen_side_path(run->form, path, k, full))
         r = wr_fail(err, WEIR_ELIMIT, "'%s': path too long", path);
     if (r == 0)
-        r = wr_set_target_begin(run->target, full, &o, err);
-    if (r == 0) {
-        r = wr_object_write(o, bytes.bytes, bytes.len, 0, err);
-        if (r < 0)
-            wr_set_target_done(run->target, full, o, /* ok= */ false, NULL);
-        else
-            r = wr_set_target_done(run->target, full, o, /* ok= */ true, err);
-    }
+        r = wr_sink_put(run->sink, full, bytes.bytes, bytes.len, err);
     run->bytes += bytes.len;
     free(bytes.bytes);
     return r;
@@ -91,7 +101,7 @@ static int make_file(struct set_run *run, struct wr_gen_maker *m,
     for (unsigned k = 0; r == 0 && run->form->sides && run->form->sides[k]; k++)
         r = put_side(run, s, path, k, err);
     if (r == 0)
-        r = wr_set_target_begin(run->target, path, &o, err);
+        r = wr_sink_begin(run->sink, path, &o, err);
     if (r < 0)
         return r;
     wr_pen_init(&m->pen, o, m->buf);
@@ -99,11 +109,11 @@ static int make_file(struct set_run *run, struct wr_gen_maker *m,
     if (r == 0)
         r = wr_pen_flush(&m->pen, err);
     if (r < 0) {
-        wr_set_target_done(run->target, path, o, /* ok= */ false, NULL);
+        wr_sink_end(run->sink, path, o, /* ok= */ false, NULL);
         return r;
     }
     run->bytes += WR_MAX(m->pen.at, run->form->size(s) * !m->pen.at);
-    return wr_set_target_done(run->target, path, o, /* ok= */ true, err);
+    return wr_sink_end(run->sink, path, o, /* ok= */ true, err);
 }
 
 static int do_file(struct set_run *run, struct wr_gen_maker *m, uint64_t i,
@@ -111,14 +121,11 @@ static int do_file(struct set_run *run, struct wr_gen_maker *m, uint64_t i,
 {
     struct wr_gen_spec s;
     char path[PATH_MAX];
-    uint64_t have = 0;
     int r = name_file(workload_of(run), i, path, err);
 
-    if (r == 0 && wr_set_target_continues(run->target))
-        r = wr_set_target_has(run->target, path, &have, err);
     if (r < 0)
         return r;
-    if (have) {
+    if (is_made(run, path)) {
         run->kept++;
         return 0;
     }
@@ -168,18 +175,18 @@ static int make_folders(struct set_run *run, bool eval, weir_err *err)
     uint64_t subs = eval ? w->dataset.subfolders_eval
                          : w->dataset.subfolders_train;
     char path[PATH_MAX];
-    int r = wr_set_target_mkdir(run->target, part, err);
+    int r = wr_sink_mkdir(run->sink, part, err);
 
     if (r == 0 && sides) {
         snprintf(path, sizeof(path), "%s/%s", sides, part);
-        r = wr_set_target_mkdir(run->target, sides, err);
-        r = r < 0 ? r : wr_set_target_mkdir(run->target, path, err);
+        r = wr_sink_mkdir(run->sink, sides, err);
+        r = r < 0 ? r : wr_sink_mkdir(run->sink, path, err);
     }
     for (uint64_t i = 0; r == 0 && subs > 1 && i < WR_MIN(files, subs); i++) {
         r = name_file(w, i + (eval ? w->dataset.files_train : 0), path, err);
         if (r == 0) {
             *strrchr(path, '/') = '\0';
-            r = wr_set_target_mkdir(run->target, path, err);
+            r = wr_sink_mkdir(run->sink, path, err);
         }
     }
     return r;
@@ -191,18 +198,14 @@ static int missing_bytes(struct set_run *run, uint64_t i, uint64_t *ret,
 {
     struct wr_gen_spec s;
     char path[PATH_MAX];
-    uint64_t have = 0;
-    int r = 0;
+    int r = name_file(workload_of(run), i, path, err);
 
-    if (wr_set_target_continues(run->target)) {
-        r = name_file(workload_of(run), i, path, err);
-        if (r == 0)
-            r = wr_set_target_has(run->target, path, &have, err);
-    }
-    if (r == 0 && !have)
-        r = wr_gen_spec_init(&s, workload_of(run), run->cfg->seed, i, err);
+    *ret = 0;
+    if (r < 0 || is_made(run, path))
+        return r;
+    r = wr_gen_spec_init(&s, workload_of(run), run->cfg->seed, i, err);
     if (r == 0)
-        *ret = have ? 0 : run->form->size(&s);
+        *ret = run->form->size(&s);
     return r;
 }
 
@@ -210,9 +213,8 @@ static int missing_bytes(struct set_run *run, uint64_t i, uint64_t *ret,
  * there, the first of very many files speak for all. */
 static int count_bytes(struct set_run *run, uint64_t *ret_all, weir_err *err)
 {
-    uint64_t look = wr_set_target_continues(run->target)
-                        ? run->files
-                        : WR_MIN(run->files, LOOK_MAX);
+    uint64_t look = wr_sink_resumes(run->sink) ? run->files
+                                               : WR_MIN(run->files, LOOK_MAX);
     double all = 0;
     uint64_t bytes;
     int r = 0;
@@ -236,7 +238,7 @@ static int check_space(struct set_run *run, weir_err *err)
     int r = count_bytes(run, &need, err);
 
     if (r == 0)
-        r = wr_set_target_space(run->target, &space, err);
+        r = wr_sink_space(run->sink, &space, err);
     if (r < 0 || need <= space)
         return r;
     return wr_fail(err, WEIR_ENOSPC,
@@ -250,21 +252,21 @@ static int check_space(struct set_run *run, weir_err *err)
 /* Opens the part: the first rank makes it, the others come when it is there. */
 static int open_target(struct set_run *run, bool lead, weir_err *err)
 {
-    struct wr_set_target_config c = {
-        .url = run->cfg->target, .force = run->cfg->force, .lead = lead};
-    char *job;
-    int r = wr_gen_job_text(workload_of(run), run->cfg->seed, &job, err);
+    struct wr_sink_config c = {.maker = &generator,
+                               .url = run->cfg->target,
+                               .force = run->cfg->force,
+                               .restart = run->cfg->force,
+                               .follows = !lead};
+    int r = wr_gen_job_text(workload_of(run), run->cfg->seed, &run->job, err);
 
     if (r < 0)
         return r;
-    c.job = job;
-    r = wr_set_target_open(&run->target, &c, err);
-    free(job);
+    c.job = run->job;
+    r = wr_sink_open(&run->sink, &c, err);
     if (r < 0 || !lead)
         return r;
     r = check_space(run, err);
-    if (r < 0 && !wr_set_target_continues(run->target))
-        wr_set_target_discard(run->target);
+    run->drop = r < 0 && !wr_sink_resumes(run->sink);
     if (r == 0)
         r = make_folders(run, /* eval= */ false, err);
     return r < 0 ? r : make_folders(run, /* eval= */ true, err);
@@ -327,7 +329,7 @@ static int fill(struct set_run *run, weir_err *err)
     wr_gen_stock_done(&run->stock);
     r = agree(run, r, err);
     if (r == 0 && run->rank == 0)
-        r = wr_set_target_commit(run->target, err);
+        r = wr_sink_commit(run->sink, err);
     return run->world > 1 ? agree(run, r, err) : r;
 }
 
@@ -349,7 +351,8 @@ int wr_gen_workload(const struct wr_dataset_config *cfg,
             wr_fail_prefix(&why, r, "after %" PRIu64 " of %" PRIu64 " files",
                            (uint64_t)(run.made + run.kept), run.mine);
     }
-    wr_set_target_close(run.target);
+    wr_sink_close(run.sink, run.drop);
+    free(run.job);
     if (r < 0)
         return wr_fail_as(err, r, &why);
     *ret = (struct wr_dataset_result){

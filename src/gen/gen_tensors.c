@@ -16,9 +16,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "codec/cast.h"
-#include "format/array_writer.h"
 #include "format/npz.h"
-#include "format/writer.h"
 #include "gen/synth.h"
 #include "gen/texture.h"
 
@@ -226,225 +224,113 @@ static void make_sample(const struct gen_worker *w, uint64_t i, uint8_t *out)
     convert(w, sh, out);
 }
 
-/* A file as it is written. */
-struct tensor_sink {
-    const char *path;                         /* borrowed */
-    struct wr_object *object;                 /* owned */
-    const struct wr_array_writer_ops *arrays; /* borrowed, static; or NULL */
-    struct wr_array_out *out;                 /* owned; of `arrays` */
-    const struct wr_writer_ops *records;      /* borrowed, static; or NULL */
-    struct wr_bytes ahead;                    /* of `records`; owned */
-    weir_field fields[2];                     /* x, and y: the labels */
-    uint64_t at;                              /* bytes written */
-};
-
-static int sink_write(struct tensor_sink *to, const void *bytes, size_t len,
-                      weir_err *err)
-{
-    int r = len ? to->object->ops->write(to->object, bytes, len, to->at, err)
-                : 0;
-
-    to->at += len;
-    return r;
-}
-
-/* What records there are, once they are many. */
-static int sink_flush(struct tensor_sink *to, size_t most, weir_err *err)
-{
-    int r = to->ahead.len > most
-                ? sink_write(to, to->ahead.bytes, to->ahead.len, err)
-                : 0;
-
-    to->ahead.len = to->ahead.len > most ? 0 : to->ahead.len;
-    return r;
-}
-
-/* One sample of `fields`. */
-static int sink_add(struct tensor_sink *to, const struct gen_worker *w,
-                    uint64_t k, weir_err *err)
-{
-    const struct wr_slice values[] = {
-        {w->out, w->sample_bytes},
-        {(const uint8_t *)&w->labels[k], sizeof(w->labels[k])},
-    };
-    const struct wr_write_sample s = {.key = "",
-                                      .label = w->labels[k],
-                                      .fields = to->fields,
-                                      .values = values,
-                                      .field_count = WR_ARRAY_LEN(values)};
-    int r;
-
-    if (to->arrays)
-        return to->arrays->add(to->out, values, err);
-    r = to->records->add(&to->ahead, &s, err);
-    return r < 0 ? r : sink_flush(to, WRITE_BYTES, err);
-}
-
-static int write_fields(const struct wr_gen_job *job, struct tensor_sink *to,
+/* One sample of fields each. */
+static int write_fields(const struct wr_gen_job *job, struct wr_sink_file *to,
                         struct gen_range range, weir_err *err)
 {
     struct gen_worker *w = job->worker;
     int r = 0;
 
     for (uint64_t k = 0; k < range.count && !*job->stop && r == 0; k++) {
+        const struct wr_slice values[] = {
+            {w->out, w->sample_bytes},
+            {(const uint8_t *)&w->labels[k], sizeof(w->labels[k])},
+        };
+        const struct wr_write_sample s = {.key = "",
+                                          .label = w->labels[k],
+                                          .fields = to->layout.fields,
+                                          .values = values,
+                                          .field_count = WR_ARRAY_LEN(values)};
+
         make_sample(w, range.first + k, w->out);
         wr_gen_count(job, w->sample_bytes);
-        r = sink_add(to, w, k, err);
+        r = wr_sink_file_add(to, &s, err);
     }
     return r;
 }
 
 /* Samples that follow each other as they are. */
-static int write_plain(const struct wr_gen_job *job, struct tensor_sink *to,
+static int write_plain(const struct wr_gen_job *job, struct wr_sink_file *to,
                        struct gen_range range, weir_err *err)
 {
     struct gen_worker *w = job->worker;
-    size_t used = 0;
+    const size_t together = w->out_cap / w->sample_bytes;
     int r = 0;
 
-    for (uint64_t k = 0; k < range.count && !*job->stop && r == 0; k++) {
-        make_sample(w, range.first + k, w->out + used);
-        used += w->sample_bytes;
-        wr_gen_count(job, w->sample_bytes);
-        if (used + w->sample_bytes <= w->out_cap && k + 1 < range.count)
-            continue;
-        r = sink_write(to, w->out, used, err);
-        used = 0;
+    for (uint64_t k = 0, n; k < range.count && r == 0; k += n) {
+        n = WR_MIN(together, range.count - k);
+        for (uint64_t i = 0; i < n && !*job->stop; i++) {
+            make_sample(w, range.first + k + i, w->out + i * w->sample_bytes);
+            wr_gen_count(job, w->sample_bytes);
+        }
+        r = *job->stop
+                ? 0
+                : wr_sink_file_add_tensors(to, w->out, n * w->sample_bytes,
+                                           w->labels + k, n, err);
+        if (*job->stop)
+            break;
     }
     return r;
-}
-
-static int fill_plain(const struct wr_gen_job *job, struct tensor_sink *to,
-                      struct gen_range range, weir_err *err)
-{
-    const struct gen_worker *w = job->worker;
-    struct wr_tensor_bytes head;
-    int r = strcmp(job->run->cfg.to, "npy")
-                ? wr_tensor_wt_header(&w->shape, range.count, w->labels, &head,
-                                      err)
-                : wr_tensor_npy_header(&w->shape, range.count, &head, err);
-
-    if (r < 0)
-        return r;
-    r = sink_write(to, head.bytes, head.len, err);
-    free(head.bytes);
-    return r < 0 ? r : write_plain(job, to, range, err);
-}
-
-/* A file beside a file of arrays. */
-static int put_side(void *arg, const char *path, const void *bytes, size_t len,
-                    weir_err *err)
-{
-    struct wr_gen_run *run = arg;
-
-    run->bytes += len;
-    run->files++;
-    return wr_gen_target_write(run->target, path, bytes, len, err);
-}
-
-static int fill_arrays(const struct wr_gen_job *job, struct tensor_sink *to,
-                       struct gen_range range, weir_err *err)
-{
-    const struct wr_array_layout layout = {.fields = to->fields,
-                                           .count = to->arrays->single ? 1 : 2,
-                                           .samples = range.count,
-                                           .packed = job->run->cfg.packed};
-    int r = to->arrays->open(to->object, &layout, &to->out, err);
-
-    if (r == 0)
-        r = write_fields(job, to, range, err);
-    if (r == 0)
-        r = to->arrays->finish(to->out, &to->at, err);
-    if (r == 0)
-        r = wr_array_writer_sides(
-            to->arrays, to->out,
-            &(struct wr_side_sink){to->path, put_side, job->run}, err);
-    to->arrays->free(to->out);
-    return r;
-}
-
-static int fill_records(const struct wr_gen_job *job, struct tensor_sink *to,
-                        struct gen_range range, weir_err *err)
-{
-    const struct wr_writer_ops *ops = to->records;
-    int r = ops->begin ? ops->begin(&to->ahead, to->fields,
-                                    WR_ARRAY_LEN(to->fields), err)
-                       : 0;
-
-    if (r == 0)
-        r = write_fields(job, to, range, err);
-    if (r == 0 && ops->finish)
-        r = ops->finish(&to->ahead, err);
-    if (r == 0)
-        r = sink_flush(to, 0, err);
-    free(to->ahead.bytes);
-    return r;
-}
-
-static void set_fields(struct tensor_sink *to, const struct wr_gen_shape *s)
-{
-    to->fields[0] = (weir_field){.name = "x",
-                                 .kind = WEIR_FIELD_TENSOR,
-                                 .dtype = s->dtype,
-                                 .ndim = s->ndim};
-    memcpy(to->fields[0].dims, s->dims, sizeof(s->dims));
-    to->fields[1] = (weir_field){.name = "y",
-                                 .kind = WEIR_FIELD_SCALAR,
-                                 .dtype = WEIR_U32,
-                                 .is_label = true};
 }
 
 static int write_file(const struct wr_gen_job *job, const char *path,
                       struct gen_range range, weir_err *err)
 {
-    const struct gen_worker *w = job->worker;
-    struct tensor_sink to = {
-        .path = path,
-        .arrays = wr_array_writer_find(job->run->cfg.to),
-        .records = wr_writer_find(job->run->cfg.to),
+    struct gen_worker *w = job->worker;
+    struct wr_gen_run *run = job->run;
+    const struct wr_file_form *form = &run->form;
+    weir_field fields[] = {
+        {.name = "x",
+         .kind = WEIR_FIELD_TENSOR,
+         .dtype = w->shape.dtype,
+         .ndim = w->shape.ndim},
+        {.name = "y",
+         .kind = WEIR_FIELD_SCALAR,
+         .dtype = WEIR_U32,
+         .is_label = true},
     };
-    int r = wr_gen_target_create(job->run->target, path, &to.object, err);
+    const struct wr_file_layout layout = {
+        .samples = range.count,
+        .fields = fields,
+        .field_count = form->arrays && form->arrays->single ? 1 : 2,
+        .packed = run->cfg.packed,
+        .shape = &w->shape,
+        .labels = true,
+    };
+    struct wr_sink_file to;
+    int r;
 
-    if (r < 0)
-        return r;
-    set_fields(&to, &w->shape);
-    r = to.arrays    ? fill_arrays(job, &to, range, err)
-        : to.records ? fill_records(job, &to, range, err)
-                     : fill_plain(job, &to, range, err);
-    if (r < 0)
-        to.object->ops->close(to.object, /* sync= */ false, NULL);
-    else
-        r = to.object->ops->close(to.object, /* sync= */ false, err);
-    job->run->bytes += to.at;
-    job->run->files++;
+    memcpy(fields[0].dims, w->shape.dims, sizeof(w->shape.dims));
+    r = wr_sink_file_open(&to, run->sink, path, form, &layout, err);
+    if (r == 0)
+        r = form->arrays || form->records ? write_fields(job, &to, range, err)
+                                          : write_plain(job, &to, range, err);
+    if (r == 0 && *job->stop)
+        r = wr_fail(err, WEIR_ECANCELED, "canceled");
+    if (r == 0)
+        r = wr_sink_file_finish(&to, err);
+    run->bytes += to.bytes;
+    run->files += to.files;
+    wr_sink_file_done(&to);
     return r;
 }
 
-static int write_labels(const struct wr_gen_job *job, const char *path,
-                        uint64_t count, weir_err *err)
+/* Whether an earlier run has made the file; then it is counted. */
+static bool is_made(const struct wr_gen_job *job, const char *path,
+                    uint64_t samples)
 {
     const struct gen_worker *w = job->worker;
-    struct wr_tensor_bytes file;
-    int r = wr_tensor_npy_labels(w->labels, count, &file, err);
+    struct wr_gen_run *run = job->run;
+    uint64_t files, bytes;
 
-    if (r < 0)
-        return r;
-    r = wr_gen_target_write(job->run->target, path, file.bytes, file.len, err);
-    free(file.bytes);
-    job->run->bytes += file.len;
-    job->run->files++;
-    return r;
-}
-
-static const char *ending(const struct wr_gen_config *cfg)
-{
-    const struct wr_array_writer_ops *arrays = wr_array_writer_find(cfg->to);
-    const struct wr_writer_ops *records = wr_writer_find(cfg->to);
-
-    return arrays                   ? arrays->ext
-           : records                ? records->ext
-           : strcmp(cfg->to, "npy") ? ".wt"
-                                    : ".npy";
+    if (!wr_sink_resumes(run->sink))
+        return false;
+    wr_sink_file_look(run->sink, path, &run->form, &files, &bytes);
+    for (uint64_t k = 0; files && k < samples; k++)
+        wr_gen_count(job, w->sample_bytes);
+    run->files += files;
+    run->bytes += bytes;
+    return files > 0;
 }
 
 static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
@@ -454,7 +340,6 @@ static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
     struct gen_range range = {.first = unit * cfg->samples_per_file};
     struct gen_worker *w = job->worker;
     char path[WR_GEN_PATH_MAX];
-    int r;
 
     range.count = WR_MIN(cfg->samples_per_file, cfg->samples - range.first);
     for (uint64_t k = 0; k < range.count; k++)
@@ -465,12 +350,10 @@ static int tensors_make(const struct wr_gen_job *job, uint64_t unit,
         w->shape.dims[0] = vary(cfg, cfg->shape.dims[0], u);
         set_shape(w);
     }
-    snprintf(path, sizeof(path), "part-%05" PRIu64 "%s", unit, ending(cfg));
-    r = write_file(job, path, range, err);
-    if (r < 0 || strcmp(cfg->to, "npy") != 0)
-        return r;
-    snprintf(path, sizeof(path), "part-%05" PRIu64 ".labels.npy", unit);
-    return write_labels(job, path, range.count, err);
+    snprintf(path, sizeof(path), "part-%05" PRIu64 "%s", unit,
+             job->run->form.ext);
+    return is_made(job, path, range.count) ? 0
+                                           : write_file(job, path, range, err);
 }
 
 const struct wr_gen_kind wr_gen_tensors = {

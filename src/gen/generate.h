@@ -11,8 +11,9 @@
 #include <stdbool.h>
 
 #include "base/hist.h"
-#include "gen/target.h"
 #include "format/tensor.h"
+#include "dataset/sink_file.h"
+#include "dataset/sink.h"
 
 #define WR_GEN_CLASSES_MAX 10000 /* four digits in the names */
 #define WR_GEN_DRAWN       1024  /* about 120 MB of memory */
@@ -60,7 +61,8 @@ struct wr_gen_result {
 struct wr_gen_run {
     struct wr_gen_config cfg;       /* defaults filled in */
     const struct wr_gen_kind *kind; /* borrowed, static */
-    struct wr_gen_target *target;   /* owned */
+    struct wr_file_form form;       /* tensors: of the files */
+    struct wr_sink *sink;           /* owned */
     void *shared;                   /* owned: what the kind's begin made */
     uint64_t units;                 /* pieces of work */
     _Atomic uint64_t next_unit;     /* the next one to take */
@@ -102,8 +104,9 @@ struct wr_gen_kind {
 /* The registry: the kind of a name, or NULL. */
 const struct wr_gen_kind *wr_gen_kind_find(const char *name);
 
-/* Makes the data set. On failure nothing is left of it, unless it was complete
- * and only its list could not be written; *ret is untouched. */
+/* Makes the data set, or what a run that was killed had not made of it. On
+ * failure nothing is left of it, unless it was complete and only its list could
+ * not be written; *ret is untouched. */
 int wr_gen_run(const struct wr_gen_config *cfg, struct wr_gen_result *ret,
                weir_err *err);
 

@@ -10,7 +10,7 @@
 #include "measure/parts.h"
 #include "pipeline/settings.h"
 #include "result/record.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 
 static json_t *settings_json(const struct wr_bench_case *c)
 {

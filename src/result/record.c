@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 #include "weir/weir.h"
 
 #define TEXT_BYTES 8192

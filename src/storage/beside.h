@@ -1,6 +1,8 @@
 /* beside.h - what is made beside its place, and appears there whole.
  * SPDX-License-Identifier: Apache-2.0
  *
+ * First folders, in any storage, then single files that the user names.
+ *
  * A folder or file NAME is written as `.NAME.part` in the same folder and then
  * renamed; what stood there is `.NAME.old` meanwhile. When to rename, and what
  * may be replaced, is the user's to say.
@@ -12,6 +14,8 @@
 #define WR_STORAGE_BESIDE_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 #include "storage/storage.h"
 
@@ -67,5 +71,30 @@ struct wr_tree_rule {
  * fine. */
 int wr_tree_remove(struct wr_store *st, const char *path,
                    const struct wr_tree_rule *rule, weir_err *err);
+
+/* --- files --- */
+
+/* What is written. */
+struct wr_whole {
+    int (*print)(const void *arg, FILE *out, weir_err *err);
+    const void *arg;
+    bool (*stopped)(void); /* asked before the file appears; may be NULL:
+                              WEIR_ECANCELED and no file */
+    bool private; /* for this user alone (0600), not as the umask says */
+};
+
+/* Writes beside `path` and renames it there. What is no plain file
+ * (/dev/stdout, a pipe, a link) is written to in place; a link of another user
+ * is refused. */
+int wr_whole_write(const char *path, const struct wr_whole *what,
+                   weir_err *err);
+
+/* The same below an open folder, at a name that weir chose: whatever has that
+ * name, a link as well, is replaced and never written to. */
+int wr_whole_write_in(int folder, const char *name, const struct wr_whole *what,
+                      weir_err *err);
+
+/* Whether it could be written now; nothing is changed, nothing left behind. */
+int wr_whole_check(const char *path, weir_err *err);
 
 #endif

@@ -315,6 +315,21 @@ static int remove_entry(const struct wr_file_at *at)
     return (int)TEMP_FAILURE_RETRY(unlinkat(at->fd, at->name, AT_REMOVEDIR));
 }
 
+/* The folder of the second name, which often is that of the first. */
+static int open_there(const struct file_store *fs, const char *path,
+                      const struct wr_file_at *at, const char *to,
+                      struct wr_file_at *ret)
+{
+    const char *slash = strrchr(to, '/');
+    size_t dir = slash ? (size_t)(slash + 1 - to) : 0;
+
+    if (!at->opened || (size_t)(at->name - path) != dir ||
+        memcmp(path, to, dir) != 0 || !strcmp(to + dir, ".."))
+        return wr_file_at_open(fs, to, ret);
+    *ret = (struct wr_file_at){.fd = at->fd, .name = to + dir};
+    return 0;
+}
+
 /* 0, or -1 and errno. */
 static int change_entry(struct file_store *fs, enum wr_change what,
                         const char *path, const char *to)
@@ -330,7 +345,7 @@ static int change_entry(struct file_store *fs, enum wr_change what,
     } else if (what == WR_REMOVE) {
         r = remove_entry(&at);
     } else {
-        r = wr_file_at_open(fs, to, &there);
+        r = open_there(fs, path, &at, to, &there);
         if (r == 0) {
             r = what == WR_SWAP
                     ? wr_file_swap(&at, &there)

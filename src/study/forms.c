@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "codec/jpegenc.h"
 #include "codec/pngenc.h"
+#include "dataset/sink.h"
 #include "gen/generate.h"
 #include "gen/synth.h"
 #include "gen/texture.h"
@@ -33,12 +34,12 @@ struct hand {
 };
 
 /* What all threads make pictures with. */
-struct form_maker {
+struct form_making {
     const struct wr_data_kind *kind;
     uint64_t samples;
     const struct wr_forms_watch *watch;
     struct wr_textures *textures; /* owned, as the next two */
-    struct wr_gen_target *target;
+    struct wr_sink *sink;
     struct hand hands[HANDS_MAX];
     _Atomic uint64_t done;
     pthread_mutex_t lock; /* guards the two below */
@@ -46,13 +47,21 @@ struct form_maker {
     weir_err err;
 };
 
+static const char *const file_names[] = {"*.jpg", "*.png", NULL};
+
+static const struct wr_sink_maker form_maker = {.command = "weir study",
+                                                .job_file = ".weir-study",
+                                                .comment = "",
+                                                .replaces = "it",
+                                                .files = file_names};
+
 bool wr_forms_can(const char *form, const char **ret_why)
 {
     *ret_why = "weir was built without libspng";
     return strcmp(form, "png") || wr_pngenc_is_there();
 }
 
-static int write_picture(struct form_maker *m, const struct hand *h,
+static int write_picture(struct form_making *m, const struct hand *h,
                          const char *path, weir_err *err)
 {
     const uint8_t *lent = NULL;
@@ -77,12 +86,12 @@ static int write_picture(struct form_maker *m, const struct hand *h,
             &lent, &len, err);
     }
     if (r == 0)
-        r = wr_gen_target_write(m->target, path, lent, len, err);
+        r = wr_sink_put(m->sink, path, lent, len, err);
     free(own);
     return r;
 }
 
-static int make_picture(struct form_maker *m, const struct hand *h, uint64_t k,
+static int make_picture(struct form_making *m, const struct hand *h, uint64_t k,
                         weir_err *err)
 {
     unsigned label = (unsigned)(k % CLASSES);
@@ -102,7 +111,7 @@ static int make_picture(struct form_maker *m, const struct hand *h, uint64_t k,
     return write_picture(m, h, path, err);
 }
 
-static bool has_failed(struct form_maker *m)
+static bool has_failed(struct form_making *m)
 {
     bool failed;
 
@@ -112,7 +121,7 @@ static bool has_failed(struct form_maker *m)
     return failed;
 }
 
-static void fail(struct form_maker *m, int r, const weir_err *err)
+static void fail(struct form_making *m, int r, const weir_err *err)
 {
     pthread_mutex_lock(&m->lock);
     if (m->r == 0) {
@@ -125,7 +134,7 @@ static void fail(struct form_maker *m, int r, const weir_err *err)
 /* Thread 0 is the caller's, which alone is told how far it is. */
 static void make_part(void *arg, size_t k, unsigned thread)
 {
-    struct form_maker *m = arg;
+    struct form_making *m = arg;
     weir_err err;
     int r = 0;
 
@@ -140,7 +149,7 @@ static void make_part(void *arg, size_t k, unsigned thread)
     m->done++;
 }
 
-static int make_pictures(struct form_maker *m, struct wr_pool *pool,
+static int make_pictures(struct form_making *m, struct wr_pool *pool,
                          weir_err *err)
 {
     char folder[32];
@@ -148,7 +157,7 @@ static int make_pictures(struct form_maker *m, struct wr_pool *pool,
 
     for (unsigned c = 0; r == 0 && c < CLASSES && c < m->samples; c++) {
         snprintf(folder, sizeof(folder), "class_%04u", c);
-        r = wr_gen_target_mkdir(m->target, folder, err);
+        r = wr_sink_mkdir(m->sink, folder, err);
     }
     if (r < 0)
         return r;
@@ -157,10 +166,10 @@ static int make_pictures(struct form_maker *m, struct wr_pool *pool,
         *err = m->err;
         return m->r;
     }
-    return wr_gen_target_commit(m->target, err);
+    return wr_sink_commit(m->sink, err);
 }
 
-static int make_hands(struct form_maker *m, unsigned threads, weir_err *err)
+static int make_hands(struct form_making *m, unsigned threads, weir_err *err)
 {
     int r = 0;
 
@@ -173,14 +182,14 @@ static int make_hands(struct form_maker *m, unsigned threads, weir_err *err)
     return r;
 }
 
-static void maker_done(struct form_maker *m)
+static void maker_done(struct form_making *m)
 {
     for (unsigned k = 0; k < HANDS_MAX; k++) {
         wr_jpegenc_free(m->hands[k].jpeg);
         free(m->hands[k].pixels);
     }
     wr_textures_free(m->textures);
-    wr_gen_target_close(m->target);
+    wr_sink_close(m->sink, /* drop= */ true);
     pthread_mutex_destroy(&m->lock);
 }
 
@@ -207,7 +216,7 @@ int wr_forms_make(const struct wr_data_kind *kind, uint64_t samples,
                   const char *path, const struct wr_forms_watch *watch,
                   weir_err *err)
 {
-    struct form_maker m = {.kind = kind, .samples = samples, .watch = watch};
+    struct form_making m = {.kind = kind, .samples = samples, .watch = watch};
     unsigned threads = WR_MIN(wr_cpu_count(), HANDS_MAX);
     struct wr_pool *pool = NULL;
     int r;
@@ -215,7 +224,13 @@ int wr_forms_make(const struct wr_data_kind *kind, uint64_t samples,
     if (!strcmp(kind->form, "tensor"))
         return make_tensors(kind, samples, path, watch, err);
     pthread_mutex_init(&m.lock, NULL);
-    r = wr_gen_target_open(&m.target, path, /* force= */ true, err);
+    r = wr_sink_open(&m.sink,
+                     &(struct wr_sink_config){.maker = &form_maker,
+                                              .url = path,
+                                              .job = "weir study\n",
+                                              .force = true,
+                                              .restart = true},
+                     err);
     if (r == 0)
         r = wr_textures_new(&m.textures, 0, err);
     if (r == 0)

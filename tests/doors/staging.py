@@ -80,7 +80,7 @@ def gen_part_link(p):
     plant(STRANGER, 'ln -s "$1" "$2"', own_folder(p, "empty"),
           f"{p.shared}/.d.part")
     attacked(p, ("gen", "caltech101", f"{p.shared}/d", "-n", "4", "--force",
-                 "-q"), THEIRS)
+                 "-q"), "is a link of user 65533: it is not followed")
 
 
 def gen_set_part_link(p):

@@ -167,7 +167,8 @@ static int find_hidden(struct scratch *s, const char *part)
     int n = 0;
 
     while (dir && (d = readdir(dir)))
-        n += !strncmp(d->d_name, ".tmp-", 5);
+        n += strlen(d->d_name) > 4 &&
+             !strcmp(d->d_name + strlen(d->d_name) - 4, ".tmp");
     if (dir)
         closedir(dir);
     return n;

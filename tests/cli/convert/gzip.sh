@@ -6,7 +6,7 @@ for to in tfrecord tar; do
     for f in "$to"/in-*; do gzip -c "$f" > "z-$to/$(basename "$f").gz"; done
     cp "$to/classes.txt" "z-$to/"
     weir convert "z-$to" "back-$to" --to jpeg --no-index-cache > /dev/null
-    diff -r in "back-$to" -x classes.txt -x .weir-convert
+    diff -r in "back-$to" -x classes.txt -x .weir-convert -x .weir-gen
     weir convert "z-$to" "mix-$to" --to npy --order shuffle --shard-size 0 \
         --no-index-cache | grep -q '40 samples in 1 shard'
 done

@@ -15,7 +15,7 @@ if [ ! -e t ]; then # else it was faster than the signal
     test "$code" -eq 143
     grep -q 'interrupted' said
     grep -q 'parts are complete and kept: the same command continues' said
-    test -z "$(find .t.part -name '.tmp-*')"
+    test -z "$(find .t.part -name '.*.tmp')"
     weir convert in t --to tensor --shard-size 2MiB -t 1 |
         grep -q 'an earlier run had made'
 fi

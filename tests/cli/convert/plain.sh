@@ -7,7 +7,7 @@ for to in tfrecord tar tensor npy; do
     test -n "$(ls "$to"/in-00000-of-*)"
 done
 weir convert in jpeg --to jpeg
-diff -r in jpeg -x classes.txt -x .weir-convert
+diff -r in jpeg -x classes.txt -x .weir-convert -x .weir-gen
 weir convert in small --to jpeg --max-side 100 --quality 80
 weir inspect small | grep -q 'samples *60 in'
 test -z "$(find . -name '.*part*' -o -name '.tmp*' -o -name '.bad*')"

@@ -10,19 +10,26 @@
 #include "convert/kind.h"
 #include "place.h"
 
+static const struct wr_convert_kind *find(const char *name)
+{
+    struct wr_file_form form;
+
+    return wr_convert_kind_find(name, &form);
+}
+
 static void each_writer_has_a_kind(void **state)
 {
     (void)state;
 #define WRITER(name, help)                                                     \
-    assert_ptr_equal(wr_convert_kind_find(#name), wr_writer_##name.paths       \
-                                                      ? &wr_convert_archives   \
-                                                      : &wr_convert_records);
+    assert_ptr_equal(find(#name), wr_writer_##name.paths                       \
+                                      ? &wr_convert_archives                   \
+                                      : &wr_convert_records);
 #define ARRAY_WRITER(name, help)                                               \
-    assert_ptr_equal(wr_convert_kind_find(#name), &wr_convert_arrays);
+    assert_ptr_equal(find(#name), &wr_convert_arrays);
 #define FIELD_WRITER(name, help)                                               \
-    assert_ptr_equal(wr_convert_kind_find(#name), &wr_convert_rows);
+    assert_ptr_equal(find(#name), &wr_convert_rows);
 #include "format/formats.def"
-    assert_null(wr_convert_kind_find("nothing"));
+    assert_null(find("nothing"));
 }
 
 static void shards_cover_all(void **state)

@@ -169,7 +169,7 @@ static void test_continues(void **state)
     assert_false(scratch_has(s, "d"));
     assert_true(scratch_has(s, ".d.part/train/img_0_of_5.npz"));
     assert_false(scratch_has(s, ".d.part/valid/img_1_of_2.npz"));
-    assert_int_equal(make(s, "d", w, 5, &res, &err), WEIR_EEXIST);
+    assert_int_equal(make(s, "d", w, 5, &res, &err), WEIR_ESTATE);
     assert_int_equal(make(s, "d", w, 4, &res, &err), 0);
     assert_true(res.kept_files >= 1);
     assert_int_equal(res.kept_files + res.made_files, 7);

@@ -93,7 +93,7 @@ static void test_same_bytes(void **state)
         same_file(s, name[0], name[1]);
         same_file(s, name[0], name[2]);
     }
-    assert_int_equal(scratch_entries(s, "a"), 3);
+    assert_int_equal(scratch_entries(s, "a"), 4); /* and the job file */
     assert_int_equal(scratch_entries(s, "a/class_0000"), 7);
     assert_int_equal(scratch_entries(s, "a/class_0002"), 6);
 }
@@ -118,7 +118,7 @@ static void test_fewer_samples_than_classes(void **state)
     cfg.threads = 0;
     run_ok(s, cfg, "a", &res);
     assert_int_equal(res.classes, 2);
-    assert_int_equal(scratch_entries(s, "a"), 2);
+    assert_int_equal(scratch_entries(s, "a"), 3);
 }
 
 static uint64_t le(const unsigned char *p, unsigned bytes)
@@ -147,7 +147,7 @@ static void test_wt(void **state)
     assert_int_equal(res.files, 3);
     assert_int_equal(res.samples, 10);
     assert_int_equal(res.bytes, 3 * 4096 + 10 * 16 * 24 * 3);
-    assert_int_equal(scratch_entries(s, "a"), 3);
+    assert_int_equal(scratch_entries(s, "a"), 4);
     same_file(s, "a/part-00000.wt", "b/part-00000.wt");
     same_file(s, "a/part-00002.wt", "b/part-00002.wt");
     bytes = scratch_read(s, "a/part-00002.wt", &len);
@@ -335,7 +335,52 @@ static void test_refused_target(void **state)
     cfg.force = true;
     assert_int_equal(wr_gen_run(&cfg, &res, &err), 0);
     assert_int_equal(scratch_entries(s, ""), 1);
-    assert_int_equal(scratch_entries(s, "a"), 2);
+    assert_int_equal(scratch_entries(s, "a"), 3);
+}
+
+/* Killed before all was made: only what is missing is made, and the numbers are
+ * those of the whole. */
+static void continues(struct scratch *s, struct wr_gen_config cfg,
+                      const char *lost)
+{
+    static struct wr_gen_result whole, rest;
+    char from[PATH_MAX], again[64], first[64];
+
+    run_ok(s, cfg, "whole", &whole);
+    run_ok(s, cfg, "d", NULL);
+    snprintf(from, sizeof(from), "%s", scratch_at(s, "d"));
+    assert_int_equal(rename(from, scratch_at(s, ".d.part")), 0);
+    snprintf(again, sizeof(again), ".d.part/%s", lost);
+    unlink(scratch_at(s, again));
+    run_ok(s, cfg, "d", &rest);
+    snprintf(first, sizeof(first), "whole/%s", lost);
+    snprintf(again, sizeof(again), "d/%s", lost);
+    same_file(s, first, again);
+    assert_int_equal(rest.samples, whole.samples);
+    assert_int_equal(rest.files, whole.files);
+    assert_int_equal(rest.bytes, whole.bytes);
+    assert_int_equal(rest.sizes.sum, whole.sizes.sum);
+    assert_int_equal(scratch_entries(s, ""), 2);
+    cfg.seed++; /* of another job it is not continued */
+    assert_int_equal(rename(from, scratch_at(s, ".d.part")), 0);
+    snprintf(from, sizeof(from), "%s", scratch_at(s, "d"));
+    cfg.target = from;
+    assert_int_equal(wr_gen_run(&cfg, &rest, NULL), WEIR_ESTATE);
+    cfg.force = true;
+    assert_int_equal(wr_gen_run(&cfg, &rest, NULL), 0);
+}
+
+static void test_continues(void **state)
+{
+    struct wr_gen_config cfg = config("tensors", 10);
+
+    continues(*state, config("caltech101", 5), "class_0001/0001_000000.jpg");
+    scratch_teardown(state);
+    scratch_setup(state);
+    cfg.samples_per_file = 4;
+    cfg.to = "npy";
+    cfg.shape = (struct wr_gen_shape){WEIR_F32, 2, {5, 7}};
+    continues(*state, cfg, "part-00001.npy");
 }
 
 #define WITH_SCRATCH(f)                                                        \
@@ -354,6 +399,7 @@ int main(void)
         WITH_SCRATCH(test_wrong_settings),
         WITH_SCRATCH(test_cancel),
         WITH_SCRATCH(test_refused_target),
+        WITH_SCRATCH(test_continues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

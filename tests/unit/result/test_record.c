@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "result/record.h"
-#include "result/whole.h"
+#include "storage/beside.h"
 
 static void test_head(void **state)
 {
