@@ -158,9 +158,9 @@ static size_t draw(struct wr_doc *d, struct wr_doc_section *s,
     return k;
 }
 
-void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows)
+void wr_batches_draw(struct wr_scope *v)
 {
+    const struct wr_cases *rows = &v->c;
     size_t charts = 0, k = 0, limit = wr_view_share(rows->count);
 
     while (k < rows->count) {
@@ -172,10 +172,10 @@ void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
             continue;
         }
         if (charts++ == CHARTS_MAX) {
-            wr_doc_note(s, false,
+            wr_doc_note(v->s, false,
                         "The batches of further cases are not drawn.");
             return;
         }
-        k = draw(d, s, rows, &p, limit);
+        k = draw(v->d, v->s, rows, &p, limit);
     }
 }

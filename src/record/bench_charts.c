@@ -107,20 +107,21 @@ static bool are_far_apart(const struct wr_cases *c)
     return most > FAR_APART * least;
 }
 
-void wr_bench_rates(struct wr_doc *d, struct wr_doc_section *s,
-                    const struct wr_cases *c)
+void wr_bench_rates(struct wr_scope *v)
 {
-    rate_chart(d, s, c, ALL);
+    const struct wr_cases *c = &v->c;
+
+    rate_chart(v->d, v->s, c, ALL);
     if (c->record_count < 2 || c->record_count > APART_MAX || !are_far_apart(c))
         return;
     for (size_t r = 0; r < c->record_count; r++)
-        rate_chart(d, s, c, r);
+        rate_chart(v->d, v->s, c, r);
 }
 
 /* What of the runtime the consumer waited, with and without prefetching. */
-void wr_bench_prefetch(struct wr_doc *d, struct wr_doc_section *s,
-                       const struct wr_cases *c)
+void wr_bench_prefetch(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_STACKED,
         .title = "Runtime with and without prefetch",
@@ -147,12 +148,12 @@ void wr_bench_prefetch(struct wr_doc *d, struct wr_doc_section *s,
         wr_pivot_add(&p, "consumer waits", label, NAN,
                      wr_bench_median(row)->times.consumer_wait_s);
     }
-    wr_pivot_draw(&p, d, s, &spec);
+    wr_pivot_draw(&p, v->d, v->s, &spec);
 }
 
-void wr_bench_stages(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *c)
+void wr_bench_stages(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
 #define AT(member) offsetof(struct wr_bench_values, times.member)
     static const struct {
         size_t at;
@@ -181,5 +182,5 @@ void wr_bench_stages(struct wr_doc *d, struct wr_doc_section *s,
             wr_pivot_add(&p, parts[i].name,
                          wr_cases_name(c, k, "all", label, sizeof(label)), NAN,
                          wr_number_at(c->v[k].median, parts[i].at));
-    wr_pivot_draw(&p, d, s, &spec);
+    wr_pivot_draw(&p, v->d, v->s, &spec);
 }

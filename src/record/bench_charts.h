@@ -12,15 +12,12 @@ double wr_bench_setting(const struct wr_case *row, const char *key);
 bool wr_bench_is_read(const struct wr_cases *c);
 
 /* How fast, by threads where threads were swept. */
-void wr_bench_rates(struct wr_doc *d, struct wr_doc_section *s,
-                    const struct wr_cases *c);
+void wr_bench_rates(struct wr_scope *v);
 
 /* What of the runtime the consumer waited, with and without prefetching. */
-void wr_bench_prefetch(struct wr_doc *d, struct wr_doc_section *s,
-                       const struct wr_cases *c);
+void wr_bench_prefetch(struct wr_scope *v);
 
 /* Where the workers' time went; not of reading alone. */
-void wr_bench_stages(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *c);
+void wr_bench_stages(struct wr_scope *v);
 
 #endif

@@ -61,8 +61,9 @@ static size_t find_pairs(const struct wr_cases *c, struct case_pair *ret,
     return n;
 }
 
-void wr_bench_prefetch_notes(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_bench_prefetch_notes(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     struct case_pair pairs[NOTES_MAX];
     size_t n = find_pairs(c, pairs, NOTES_MAX);
     char label[WR_VIEW_NAME];
@@ -71,7 +72,7 @@ void wr_bench_prefetch_notes(struct wr_doc_section *s, const struct wr_cases *c)
         const struct case_pair *p = &pairs[i];
 
         wr_cases_label(c, p->off, "prefetch", label, sizeof(label));
-        wr_doc_note(s, false,
+        wr_doc_note(v->s, false,
                     "%s%sPrefetch %.0f instead of none: %.2f s instead of "
                     "%.2f s (%.0f %% %s).",
                     label, *label ? ": " : "",
@@ -85,7 +86,7 @@ void wr_bench_prefetch_notes(struct wr_doc_section *s, const struct wr_cases *c)
 
 /* The cases of one experiment. */
 struct time_part {
-    const struct wr_experiment *e;
+    const struct wr_view_group *e;
     struct wr_cases c;
 };
 
@@ -245,7 +246,7 @@ static size_t say_threads(struct wr_doc *d, const struct time_part *p, size_t n,
     return 0;
 }
 
-void wr_bench_say(struct wr_doc *d, const struct wr_experiment *e, size_t n,
+void wr_bench_say(struct wr_doc *d, const struct wr_view_group *e, size_t n,
                   size_t room)
 {
     static size_t (*const say[])(struct wr_doc *, const struct time_part *,

@@ -6,11 +6,10 @@
 #include "record/experiment.h"
 
 /* At most `room` sentences on top of the page, of all experiments. */
-void wr_bench_say(struct wr_doc *d, const struct wr_experiment *e, size_t n,
+void wr_bench_say(struct wr_doc *d, const struct wr_view_group *e, size_t n,
                   size_t room);
 
 /* "Prefetch 4 instead of none: 8.0 s instead of 12.1 s (34 % less)." */
-void wr_bench_prefetch_notes(struct wr_doc_section *s,
-                             const struct wr_cases *c);
+void wr_bench_prefetch_notes(struct wr_scope *v);
 
 #endif

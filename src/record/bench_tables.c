@@ -290,69 +290,40 @@ char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
 }
 
 /* The columns that these cases need. */
-static unsigned shown_of(const struct wr_cases *c, bool brief)
+static unsigned shown_of(const struct wr_scope *v)
 {
-    unsigned shown = c->record_count > 1 ? RECORD : 0;
+    unsigned shown = v->c.record_count > 1 ? RECORD : 0;
     char text[WR_VIEW_NAME];
 
     for (size_t k = 0; k < SETTINGS; k++)
-        shown |= is_column(c, k) ? 1u << k : 0;
-    for (size_t k = 0; k < c->count; k++) {
+        shown |= is_column(&v->c, k) ? 1u << k : 0;
+    for (size_t k = 0; k < v->c.count; k++) {
         struct wr_batches b;
 
-        wr_batches_of(&c->v[k], NULL, &b);
-        shown |= b.rows && !brief ? BATCHES : 0;
-        shown |= *other_settings(c, k, text, sizeof(text)) ? OTHERS : 0;
+        wr_batches_of(&v->c.v[k], NULL, &b);
+        shown |= b.rows && !v->brief ? BATCHES : 0;
+        shown |= *other_settings(&v->c, k, text, sizeof(text)) ? OTHERS : 0;
     }
     return shown;
 }
 
-void wr_bench_case_table(struct wr_doc_section *s, const char *title,
-                         const struct wr_cases *c)
-{
-    unsigned shown = shown_of(c, /* brief= */ !*title);
-    struct wr_doc_table *t = wr_doc_table_of(s, title, wr_bench_case_columns,
-                                             shown);
+const struct wr_table_rule wr_bench_case_table = {
+    .title = "Cases, medians of the counted runs",
+    .rows = "cases",
+    .columns = wr_bench_case_columns,
+    .which = shown_of};
 
-    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++)
-        wr_cells(t, wr_bench_case_columns, shown,
-                 &(struct wr_row){c, k, 0, &c->v[k], NULL});
-    wr_view_cut(s, "cases", c->count + c->left_out);
-}
+const struct wr_table_rule wr_bench_run_table = {
+    .title = "Runs",
+    .rows = "runs",
+    .columns = wr_bench_run_columns,
+    .list = offsetof(struct wr_bench_case_values, runs),
+    .fold = true};
 
-/* A row for each of the list that each case has at `at`. */
-static void list_table(struct wr_doc_section *s, const char *title,
-                       const char *what, const struct wr_column *columns,
-                       const struct wr_cases *c, size_t at)
-{
-    struct wr_doc_table *t = wr_doc_table_of(s, title, columns, 0);
-    size_t rows = 0;
-
-    wr_doc_fold(t);
-    for (size_t k = 0; k < c->count; k++) {
-        const struct wr_list *l = (const void *)((const char *)c->v[k].values +
-                                                 at);
-
-        for (size_t i = 0; i < l->count; i++)
-            if (rows++ < WR_VIEW_ROWS)
-                wr_cells(t, columns, 0,
-                         &(struct wr_row){c, k, i, &c->v[k], wr_list_at(l, i)});
-    }
-    wr_view_cut(s, what, rows);
-}
-
-void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    list_table(s, "Runs", "runs", wr_bench_run_columns, c,
-               offsetof(struct wr_bench_case_values, runs));
-}
-
-void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    for (size_t k = 0; k < c->count; k++)
-        if (wr_bench_case(&c->v[k])->ranks.count) {
-            list_table(s, "Ranks", "ranks", wr_bench_rank_columns, c,
-                       offsetof(struct wr_bench_case_values, ranks));
-            return;
-        }
-}
+const struct wr_table_rule wr_bench_rank_table = {
+    .title = "Ranks",
+    .rows = "ranks",
+    .columns = wr_bench_rank_columns,
+    .list = offsetof(struct wr_bench_case_values, ranks),
+    .least = 1,
+    .fold = true};

@@ -25,11 +25,8 @@ char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap);
 char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
                        size_t cap);
 
-/* A row a case, without a title as the command prints it; and a row a run. */
-void wr_bench_case_table(struct wr_doc_section *s, const char *title,
-                         const struct wr_cases *c);
-void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c);
-/* A row a rank, of cases that several ran together; left out if there is none. */
-void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c);
+/* A row a case, a row a run, and a row a rank of cases that several ran together. */
+extern const struct wr_table_rule wr_bench_case_table, wr_bench_run_table,
+    wr_bench_rank_table;
 
 #endif

@@ -223,15 +223,16 @@ static void say_case(const struct wr_cases *c, size_t k, char *text)
         say(text, "Chosen: %s", run->tuning);
 }
 
-static void add_words(struct wr_doc *d, struct wr_doc_section *s,
-                      const struct wr_cases *c, size_t k)
+/* As a note; printed, in a section with a line for each sentence. */
+static void add_words(struct wr_scope *v, size_t k)
 {
     char text[BYTES], heading[WR_VIEW_NAME], *at = text, *line;
+    struct wr_doc_section *s;
 
-    wr_bench_heading(c, k, heading, sizeof(heading));
-    say_case(c, k, text);
-    if (d) {
-        s = wr_doc_section(d, heading);
+    wr_bench_heading(&v->c, k, heading, sizeof(heading));
+    say_case(&v->c, k, text);
+    if (v->brief) {
+        s = wr_doc_section(v->d, heading);
         while ((line = strsep(&at, "\n")))
             if (*line)
                 wr_doc_note(s, false, "%s", line);
@@ -239,12 +240,12 @@ static void add_words(struct wr_doc *d, struct wr_doc_section *s,
     }
     while ((at = strchr(at, '\n')))
         *at = ' ';
-    wr_doc_note(s, false, "%s: %s", heading, text);
+    wr_doc_note(v->s, false, "%s: %s", heading, text);
 }
 
-void wr_bench_words(struct wr_doc *d, struct wr_doc_section *s,
-                    const struct wr_cases *c)
+void wr_bench_words(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     double most = 0;
     size_t best = 0;
 
@@ -257,5 +258,5 @@ void wr_bench_words(struct wr_doc *d, struct wr_doc_section *s,
     }
     for (size_t k = 0; k < c->count; k++)
         if (c->count <= EACH_MAX || k == best || k + 1 == c->count)
-            add_words(d, s, c, k);
+            add_words(v, k);
 }

@@ -6,9 +6,8 @@
 #include "record/view.h"
 
 /* What limits the cases, what the machine did meanwhile and what the tiers
- * did: of a few cases each, of a sweep the last and the fastest. With `d` each
- * has a section, without they are notes of `s`. */
-void wr_bench_words(struct wr_doc *d, struct wr_doc_section *s,
-                    const struct wr_cases *c);
+ * did: of a few cases each, of a sweep the last and the fastest. They are notes
+ * of the section; printed, each case has a section. */
+void wr_bench_words(struct wr_scope *v);
 
 #endif

@@ -39,6 +39,8 @@ struct wr_column {
                          out where a terminal is too narrow; '-' the same, if
                          that does not suffice */
     unsigned only;    /* bits, of which the table asks for one; 0: always */
+    bool if_any;      /* the same of one bit: it is asked for if any row has a
+                         value above 0 */
     /* Its cells come from a function, else from a value. With neither they are
      * calls of wr_doc_cell, in the order of the columns. */
     double (*number)(const struct wr_row *r);

@@ -192,7 +192,7 @@ static void name_group(const struct record_group *g,
 }
 
 /* "hdd" instead of "emulated hdd": the section's title says it once. */
-static void strip_emulated(struct wr_experiment *e)
+static void strip_emulated(struct wr_view_group *e)
 {
     static const char word[] = "emulated ";
     size_t len = strlen(word);
@@ -205,7 +205,7 @@ static void strip_emulated(struct wr_experiment *e)
 }
 
 /* Several records of one device: "run-a (hdd)". */
-static void add_files(struct wr_experiment *e)
+static void add_files(struct wr_view_group *e)
 {
     for (size_t i = 0; i < e->count; i++) {
         char device[WR_VIEW_NAME / 2];
@@ -218,7 +218,7 @@ static void add_files(struct wr_experiment *e)
 
 /* Records are called by what tells them apart; by their files if nothing
  * does, and by nothing if the settings of their cases do. */
-static void label(struct wr_experiment *e, const char *extra, bool repeated)
+static void label(struct wr_view_group *e, const char *extra, bool repeated)
 {
     bool device = extra && !strcmp(extra, DEVICE);
     bool format = extra && !strcmp(extra, FORMAT);
@@ -259,7 +259,7 @@ static bool repeats(const struct profile *all, size_t n, size_t group,
     return false;
 }
 
-static bool fill(struct wr_experiment *e, const struct wr_view_record *r,
+static bool fill(struct wr_view_group *e, const struct wr_view_record *r,
                  const struct profile *all, size_t n, size_t group)
 {
     e->records = calloc(n, sizeof(*e->records));
@@ -272,22 +272,13 @@ static bool fill(struct wr_experiment *e, const struct wr_view_record *r,
     return e->names;
 }
 
-void wr_experiments_free(struct wr_experiment *e, size_t count)
-{
-    for (size_t i = 0; e && i < count; i++) {
-        free(e[i].records);
-        free(e[i].names);
-    }
-    free(e);
-}
-
-struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
+struct wr_view_group *wr_experiments(const struct wr_view_record *r, size_t n,
                                      const struct wr_cases_spec *spec,
                                      size_t *ret_count)
 {
     struct profile *all = calloc(n + 1, sizeof(*all));
     struct record_group *groups = calloc(n + 1, sizeof(*groups));
-    struct wr_experiment *e = calloc(n + 1, sizeof(*e));
+    struct wr_view_group *e = calloc(n + 1, sizeof(*e));
     size_t count = 0, known = 0;
     bool ok = all && groups && e;
 
@@ -311,6 +302,6 @@ struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
     *ret_count = count;
     if (ok)
         return e;
-    wr_experiments_free(e, n);
+    wr_view_groups_free(e, n);
     return NULL;
 }

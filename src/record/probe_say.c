@@ -234,11 +234,11 @@ static void say_writes(struct probe_words *w)
                           1e3 * WR_PROBE_RESULT(sync, latency_us.p99)));
 }
 
-void wr_probe_words(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_probe_words(struct wr_scope *v)
 {
-    struct probe_words w = {.c = c, .s = s};
+    struct probe_words w = {.c = &v->c, .s = v->s};
 
-    for (; w.record < WR_MIN(c->record_count, (size_t)RECORDS_MAX);
+    for (; w.record < WR_MIN(v->c.record_count, (size_t)RECORDS_MAX);
          w.record++) {
         say_files(&w);
         say_shards(&w);

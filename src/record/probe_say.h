@@ -10,6 +10,6 @@
 void wr_probe_say(struct wr_doc *d, const struct wr_cases *c, size_t room);
 
 /* All there is to say, as notes, of each record. */
-void wr_probe_words(struct wr_doc_section *s, const struct wr_cases *c);
+void wr_probe_words(struct wr_scope *v);
 
 #endif

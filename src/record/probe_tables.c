@@ -338,8 +338,9 @@ static char *title_of(const struct kind_of_tests *g, char *buf, size_t cap)
     return buf;
 }
 
-void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_probe_test_tables(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     char title[WR_VIEW_NAME];
 
     for (unsigned kind = 0; kind < WR_PROBE_KINDS; kind++) {
@@ -353,18 +354,19 @@ void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c)
         shown = g.shown | (kind == WR_PROBE_KIND_FILES  ? FILE_TESTS
                            : kind == WR_PROBE_KIND_SYNC ? SYNCS
                                                         : RANGES);
-        t = wr_doc_table_of(s, title_of(&g, title, sizeof(title)),
+        t = wr_doc_table_of(v->s, title_of(&g, title, sizeof(title)),
                             wr_probe_test_columns, shown);
         for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++)
             if (is_in(&g, k))
                 wr_cells(t, wr_probe_test_columns, shown,
                          &(struct wr_row){c, k, 0, &c->v[k], NULL});
     }
-    wr_view_cut(s, "tests", c->count + c->left_out);
+    wr_view_cut(v->s, "tests", c->count + c->left_out);
 }
 
-void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_probe_skipped(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     const char *last = "";
 
     for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
@@ -379,8 +381,8 @@ void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c)
             more += !strcmp(wr_probe_test_of(&c->v[i])->skipped, why);
         if (more)
             snprintf(others, sizeof(others), " and %zu more", more);
-        wr_doc_note(s, true, "Not run: %s%s: %s%s", wr_probe_name(c, k, name),
-                    others, why,
+        wr_doc_note(v->s, true, "Not run: %s%s: %s%s",
+                    wr_probe_name(c, k, name), others, why,
                     json_is_false(
                         wr_get(c->records[c->v[k].record].json, "cache.direct"))
                         ? " (--access buffered runs them)"
@@ -409,21 +411,12 @@ const struct wr_column wr_probe_pass_columns[] = {
     {.side = '>', RUN(resident)},
     {.head = NULL}};
 
-void wr_probe_pass_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    struct wr_doc_table *t = wr_doc_table_of(s, "Passes", wr_probe_pass_columns,
-                                             0);
-    size_t rows = 0;
-
-    wr_doc_fold(t);
-    for (size_t k = 0; k < c->count; k++)
-        for (size_t i = 0; i < c->v[k].list.count; i++)
-            if (rows++ < WR_VIEW_ROWS)
-                wr_cells(t, wr_probe_pass_columns, 0,
-                         &(struct wr_row){c, k, i, &c->v[k],
-                                          wr_list_at(&c->v[k].list, i)});
-    wr_view_cut(s, "passes", rows);
-}
+const struct wr_table_rule wr_probe_pass_table = {
+    .title = "Passes",
+    .rows = "passes",
+    .columns = wr_probe_pass_columns,
+    .list = offsetof(struct wr_probe_test_values, runs),
+    .fold = true};
 
 const struct wr_column wr_probe_depth_columns[] = {
     {.head = "record",
@@ -443,8 +436,9 @@ const struct wr_column wr_probe_depth_columns[] = {
     {.head = "IOPS", .help = "requests per second there", .side = '>'},
     {.head = NULL}};
 
-void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_probe_depth_table(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     struct wr_doc_table *t = NULL;
     unsigned which = c->record_count > 1 ? RECORD : 0;
     size_t rows = 0;
@@ -461,7 +455,7 @@ void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
             if (rows++ >= POINTS_MAX)
                 return;
             if (!t)
-                t = wr_doc_table_of(s,
+                t = wr_doc_table_of(v->s,
                                     "Saturation: depth beyond which nothing is "
                                     "gained (>=: not reached)",
                                     wr_probe_depth_columns, which);

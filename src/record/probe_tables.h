@@ -39,12 +39,12 @@ enum wr_probe_kind {
 /* Tests that belong together: one table each. */
 enum wr_probe_kind wr_probe_kind_of(const struct wr_case *row);
 
-/* A row a test, a row a pass, and the depths that suffice. */
-void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c);
-void wr_probe_pass_table(struct wr_doc_section *s, const struct wr_cases *c);
-void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c);
+/* Tables of tests by their kind, a row a pass, and the depths that suffice. */
+void wr_probe_test_tables(struct wr_scope *v);
+extern const struct wr_table_rule wr_probe_pass_table;
+void wr_probe_depth_table(struct wr_scope *v);
 
 /* What could not be run, a note for each reason. */
-void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c);
+void wr_probe_skipped(struct wr_scope *v);
 
 #endif

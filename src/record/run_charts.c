@@ -36,9 +36,10 @@ static void target_line(struct wr_doc_chart *c, double target, double from,
         wr_doc_point(line, to, 100 * target);
 }
 
-void wr_run_search_chart(struct wr_doc_section *s,
-                         const struct wr_view_record *r, size_t n)
+void wr_run_search_chart(struct wr_scope *v)
 {
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_LINES,
         .title = "Utilization by number of accelerators",
@@ -57,7 +58,7 @@ void wr_run_search_chart(struct wr_doc_section *s,
         if (!count)
             continue;
         if (!c)
-            c = wr_doc_chart(s, &spec);
+            c = wr_doc_chart(v->s, &spec);
         line = wr_doc_series(c, n > 1 ? r[i].label : "AU");
         for (size_t k = 0; k < count; k++) {
             double x = wr_get_number(points[k], "accelerators");
@@ -92,9 +93,10 @@ static size_t most_epochs(const struct wr_view_record *r, size_t n)
     return WR_MIN(most, (size_t)BARS_MAX);
 }
 
-void wr_run_au_chart(struct wr_doc_section *s, const struct wr_view_record *r,
-                     size_t n)
+void wr_run_au_chart(struct wr_scope *v)
 {
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
         .title = "Utilization of each epoch",
@@ -109,7 +111,7 @@ void wr_run_au_chart(struct wr_doc_section *s, const struct wr_view_record *r,
 
     if (!epochs)
         return;
-    c = wr_doc_chart(s, &spec);
+    c = wr_doc_chart(v->s, &spec);
     for (size_t k = 0; k < epochs; k++)
         wr_doc_label(c, "%zu", k + 1);
     for (size_t i = 0; i < n; i++) {
@@ -130,9 +132,10 @@ void wr_run_au_chart(struct wr_doc_section *s, const struct wr_view_record *r,
 
 /* --- where the time went --- */
 
-void wr_run_loss_chart(struct wr_doc_section *s, const struct wr_view_record *r,
-                       size_t n)
+void wr_run_loss_chart(struct wr_scope *v)
 {
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
     static const struct {
         const char *key, *name;
     } parts[] = {{"compute", "computing"},
@@ -156,7 +159,7 @@ void wr_run_loss_chart(struct wr_doc_section *s, const struct wr_view_record *r,
         for (size_t i = 0; i < n && !to; i++)
             if (wr_get_number(wr_get_object(r[i].json, "loss"), parts[k].key) >
                 0) {
-                c = c ? c : wr_doc_chart(s, &spec);
+                c = c ? c : wr_doc_chart(v->s, &spec);
                 to = wr_doc_series(c, parts[k].name);
             }
         for (size_t i = 0; to && i < n; i++)
@@ -187,9 +190,9 @@ static void draw_column(struct wr_doc *d, struct wr_doc_chart *c,
     wr_points_done(&p);
 }
 
-void wr_run_step_chart(struct wr_doc *d, struct wr_doc_section *s,
-                       const json_t *record)
+void wr_run_step_chart(struct wr_scope *v)
 {
+    const json_t *record = v->r->json;
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_POINTS,
         .title = "Time of each step, and waiting in it",
@@ -200,14 +203,14 @@ void wr_run_step_chart(struct wr_doc *d, struct wr_doc_section *s,
 
     if (!json_array_size(wr_get_list(record, "series.t")))
         return;
-    c = wr_doc_chart(s, &spec);
-    draw_column(d, c, record, "wait_ms", "waiting for the batch");
-    draw_column(d, c, record, "step_ms", "the whole step");
+    c = wr_doc_chart(v->s, &spec);
+    draw_column(v->d, c, record, "wait_ms", "waiting for the batch");
+    draw_column(v->d, c, record, "step_ms", "the whole step");
 }
 
-void wr_run_flow_chart(struct wr_doc *d, struct wr_doc_section *s,
-                       const json_t *record)
+void wr_run_flow_chart(struct wr_scope *v)
 {
+    const json_t *record = v->r->json;
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_AREA,
         .title = "What was read over time",
@@ -223,8 +226,8 @@ void wr_run_flow_chart(struct wr_doc *d, struct wr_doc_section *s,
 
     if (!rows || !json_array_size(wr_get_list(record, "series.mb_per_s")))
         return;
-    c = wr_doc_chart(s, &spec);
-    draw_column(d, c, record, "mb_per_s", "read");
+    c = wr_doc_chart(v->s, &spec);
+    draw_column(v->d, c, record, "mb_per_s", "read");
     if (!(demand > 0) || rows < 2)
         return;
     line = wr_doc_series(c, "demand");
@@ -266,9 +269,10 @@ static void add_bins(struct wr_pivot *p, const char *series, const json_t *list,
     }
 }
 
-void wr_run_read_charts(struct wr_doc *d, struct wr_doc_section *s,
-                        const struct wr_view_record *r, size_t n)
+void wr_run_read_charts(struct wr_scope *v)
 {
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
     static const struct {
         const char *path, *title, *x;
         char *(*text)(char *, size_t, double);
@@ -287,14 +291,15 @@ void wr_run_read_charts(struct wr_doc *d, struct wr_doc_section *s,
         for (size_t i = 0; i < n; i++)
             add_bins(&p, n > 1 ? r[i].label : "reads",
                      wr_get_list(r[i].json, charts[k].path), charts[k].text);
-        wr_pivot_draw(&p, d, s, &spec);
+        wr_pivot_draw(&p, v->d, v->s, &spec);
     }
 }
 
 /* --- ranks --- */
 
-void wr_run_rank_chart(struct wr_doc_section *s, const json_t *record)
+void wr_run_rank_chart(struct wr_scope *v)
 {
+    const json_t *record = v->r->json;
     static const struct {
         const char *key, *name;
     } parts[] = {{"wait_s", "waiting for its batches"},
@@ -312,7 +317,7 @@ void wr_run_rank_chart(struct wr_doc_section *s, const json_t *record)
 
     if (n < 2)
         return;
-    c = wr_doc_chart(s, &spec);
+    c = wr_doc_chart(v->s, &spec);
     for (size_t i = 0; i < n; i++) {
         const json_t *o = json_array_get(list, i);
         const char *host = wr_get_text(o, "host");

@@ -94,18 +94,21 @@ static const struct wr_column epoch_columns[] = {
      .help = "time of the evaluation",
      .side = '>',
      .only = EVALUATED,
+     .if_any = true,
      EPOCH(eval_s),
      TIME},
     {.head = "saving",
      .help = "time in which a checkpoint held it up",
      .side = '>',
      .only = SAVED,
+     .if_any = true,
      EPOCH(save_s),
      TIME},
     {.head = "cached",
      .help = "part of the data in the page cache before the epoch",
      .side = '>',
      .only = CACHED,
+     .if_any = true,
      EPOCH(resident),
      .show = WR_SHOW_PERCENT},
     {.head = NULL}};
@@ -168,6 +171,7 @@ static const struct wr_column save_columns[] = {
      .help = "and on the slow tier",
      .side = '>',
      .only = SLOW,
+     .if_any = true,
      SAVE(slow_s),
      TIME},
     {.head = NULL}};
@@ -195,73 +199,34 @@ const struct wr_columns wr_run_columns[] = {
     {"ranks", rank_columns},       {"checkpoints", save_columns},
     {"restores", restore_columns}, {NULL, NULL}};
 
-/* Whether one of a list has a number above 0 there. */
-static bool any(const struct wr_list *l, size_t at)
-{
-    for (size_t i = 0; i < l->count; i++)
-        if (wr_number_at(wr_list_at(l, i), at) > 0)
-            return true;
-    return false;
-}
+const struct wr_table_rule wr_run_epoch_table = {
+    .title = "Epochs",
+    .rows = "epochs",
+    .columns = epoch_columns,
+    .list = offsetof(struct wr_run_values, epochs),
+    .least = 1};
 
-#define ANY(list, type, member) any(list, offsetof(type, member))
+/* Of more than one. */
+const struct wr_table_rule wr_run_rank_table = {
+    .title = "Ranks",
+    .rows = "ranks",
+    .columns = rank_columns,
+    .list = offsetof(struct wr_run_values, ranks),
+    .least = 2};
 
-static void list_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_column *columns, unsigned which,
-                       const struct wr_run_values *v, const struct wr_list *l,
-                       const char *what)
-{
-    const struct wr_case record = {.values = v};
-    struct wr_doc_table *t;
+const struct wr_table_rule wr_run_save_table = {
+    .title = "Saves",
+    .rows = "saves",
+    .columns = save_columns,
+    .list = offsetof(struct wr_run_values, saves),
+    .least = 1};
 
-    if (!l->count)
-        return;
-    t = wr_doc_table_of(s, title, columns, which);
-    for (size_t i = 0; i < l->count && i < WR_VIEW_ROWS; i++)
-        wr_cells(t, columns, which,
-                 &(struct wr_row){.row = &record, .run = wr_list_at(l, i)});
-    wr_view_cut(s, what, l->count);
-}
-
-void wr_run_epoch_table(struct wr_doc_section *s, const char *title,
-                        const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-    const struct wr_list *l = &v->epochs;
-
-    list_table(s, title, epoch_columns,
-               (ANY(l, struct wr_run_epoch_values, eval_s) ? EVALUATED : 0) |
-                   (ANY(l, struct wr_run_epoch_values, save_s) ? SAVED : 0) |
-                   (ANY(l, struct wr_run_epoch_values, resident) ? CACHED : 0),
-               v, l, "epochs");
-}
-
-void wr_run_rank_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-
-    if (v->ranks.count > 1)
-        list_table(s, title, rank_columns, 0, v, &v->ranks, "ranks");
-}
-
-void wr_run_save_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-
-    list_table(s, title, save_columns,
-               ANY(&v->saves, struct wr_run_save_values, slow_s) ? SLOW : 0, v,
-               &v->saves, "saves");
-}
-
-void wr_run_restore_table(struct wr_doc_section *s, const char *title,
-                          const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-
-    list_table(s, title, restore_columns, 0, v, &v->restores, "restores");
-}
+const struct wr_table_rule wr_run_restore_table = {
+    .title = "Restores",
+    .rows = "restores",
+    .columns = restore_columns,
+    .list = offsetof(struct wr_run_values, restores),
+    .least = 1};
 
 size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
 {
@@ -283,17 +248,16 @@ size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
     return n;
 }
 
-void wr_run_search_table(struct wr_doc_section *s, const char *title,
-                         const json_t *j)
+void wr_run_search_table(struct wr_scope *v)
 {
-    const json_t *points[WR_RUN_POINTS];
+    const json_t *j = v->r->json, *points[WR_RUN_POINTS];
     size_t n = wr_run_search_points(j, points, WR_RUN_POINTS);
     double target = wr_get_number(j, "search.target");
     struct wr_doc_table *t;
 
     if (!n)
         return;
-    t = wr_doc_table_of(s, title, search_columns, 0);
+    t = wr_doc_table_of(v->s, v->brief ? "" : "Search", search_columns, 0);
     for (size_t i = 0; i < n; i++) {
         const json_t *o = points[i], *meets = wr_get(o, "meets");
         double au = wr_get_number(o, "au");
@@ -351,8 +315,9 @@ static void seed_row(struct wr_doc_table *t, const char *key, double theirs,
     }
 }
 
-void wr_run_seed_table(struct wr_doc_section *s, const json_t *j)
+void wr_run_seed_table(struct wr_scope *v)
 {
+    const json_t *j = v->r->json;
     const json_t *seed = wr_get_object(j, "seed");
     const json_t *reads = wr_get_object(j, "reads");
     const struct {
@@ -383,7 +348,7 @@ void wr_run_seed_table(struct wr_doc_section *s, const json_t *j)
         if (!isfinite(theirs))
             continue;
         if (!t)
-            t = wr_doc_table(s, title, "<|>reported|>measured");
+            t = wr_doc_table(v->s, title, "<|>reported|>measured");
         wr_doc_cell(t, "%s", rows[i].name);
         seed_row(t, rows[i].key, theirs, rows[i].ours);
     }

@@ -9,23 +9,16 @@
 extern const struct wr_columns wr_run_columns[];
 
 /* Each is left out if the record has nothing for it. */
+extern const struct wr_table_rule wr_run_epoch_table, wr_run_rank_table,
+    wr_run_save_table, wr_run_restore_table;
+
 #define WR_RUN_POINTS 1000 /* of a search that are shown */
-void wr_run_epoch_table(struct wr_doc_section *s, const char *title,
-                        const struct wr_view_record *r);
-void wr_run_search_table(struct wr_doc_section *s, const char *title,
-                         const json_t *record);
+void wr_run_search_table(struct wr_scope *v);
 /* The points of a search by their number of accelerators, into ret; how many,
  * `cap` at most. A search does not try them in that order. */
 size_t wr_run_search_points(const json_t *record, const json_t **ret,
                             size_t cap);
-/* Of more than one rank. */
-void wr_run_rank_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_view_record *r);
-void wr_run_save_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_view_record *r);
-void wr_run_restore_table(struct wr_doc_section *s, const char *title,
-                          const struct wr_view_record *r);
 /* Figures that others have reported, and ours. */
-void wr_run_seed_table(struct wr_doc_section *s, const json_t *record);
+void wr_run_seed_table(struct wr_scope *v);
 
 #endif

@@ -99,8 +99,10 @@ static void warn_of_cache(struct wr_doc_section *s, const json_t *j)
                 100 * fmin(resident, 1), reason);
 }
 
-void wr_run_warnings(struct wr_doc_section *s, const json_t *j)
+void wr_run_warnings(struct wr_scope *v)
 {
+    struct wr_doc_section *s = v->s;
+    const json_t *j = v->r->json;
     warn_of_machine(s, j);
     warn_of_cache(s, j);
     if (wr_get_true(j, "config.no_io"))
@@ -283,8 +285,10 @@ char *wr_run_demand(const json_t *j, char *buf, size_t cap)
     return buf;
 }
 
-void wr_run_says(struct wr_doc_section *s, const json_t *j)
+void wr_run_says(struct wr_scope *v)
 {
+    struct wr_doc_section *s = v->s;
+    const json_t *j = v->r->json;
     static char *(*const say[])(const json_t *, char *, size_t) = {
         wr_run_answer, wr_run_loss, wr_run_demand};
     char text[2 * WR_VIEW_NAME];
@@ -401,8 +405,10 @@ static void say_cost(struct wr_doc_section *s, const json_t *j)
                     100 * resident);
 }
 
-void wr_run_reads(struct wr_doc_section *s, const json_t *j)
+void wr_run_reads(struct wr_scope *v)
 {
+    struct wr_doc_section *s = v->s;
+    const json_t *j = v->r->json;
     double from = wr_get_number(j, "start_s");
     char machine[WR_VIEW_NAME];
 

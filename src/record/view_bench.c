@@ -35,8 +35,9 @@ static const struct wr_cores_values *starved_cores(const struct wr_case *row)
 
 /* One sentence for all cases: who had the cores while they were measured. What
  * was measured then is not what the machine can do. */
-static void warn_starved(struct wr_doc_section *s, const struct wr_cases *c)
+static void warn_starved(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     char rows[64] = "", text[WR_VIEW_NAME];
     const struct wr_cores_values *first = NULL;
     size_t count = 0;
@@ -53,7 +54,7 @@ static void warn_starved(struct wr_doc_section *s, const struct wr_cases *c)
         return;
     if (c->count > 1)
         snprintf(rows, sizeof(rows), " (in %zu of %zu cases)", count, c->count);
-    wr_doc_note(s, true,
+    wr_doc_note(v->s, true,
                 "Starved: %s%s. The figures are too low, and the limit cannot "
                 "be determined: measure again on an idle machine.",
                 wr_cores_text(first, text, sizeof(text)), rows);
@@ -100,13 +101,12 @@ static bool ran_once(const struct wr_case *row)
 }
 
 /* What a reader must know before the numbers. */
-static void warn(struct wr_doc_section *s, const struct wr_cases *c)
+static void warn(struct wr_scope *v)
 {
-    warn_starved(s, c);
-    warn_of(s, c, has_bad, "some samples could not be read.");
-    warn_of(s, c, was_not_cold,
+    warn_of(v->s, &v->c, has_bad, "some samples could not be read.");
+    warn_of(v->s, &v->c, was_not_cold,
             "a part of the data was in the page cache before a cold run.");
-    warn_of(s, c, ran_once, "only one run counts: no spread.");
+    warn_of(v->s, &v->c, ran_once, "only one run counts: no spread.");
 }
 
 /* What took the batches, if it was emulated, with the source of its times. */
@@ -145,127 +145,118 @@ static void describe_data(struct wr_doc_section *s, const json_t *record)
         wr_doc_fact(s, "Consumer", "%g ms of work a batch", step);
 }
 
-static void experiment(struct wr_doc *d, const struct wr_experiment *e)
+static void describe(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_view_section(d, e->title, e->records,
-                                               e->count);
     char common[WR_VIEW_NAME];
-    struct wr_cases c;
 
-    wr_cases_init(&c, e->records, e->count, &wr_bench_spec);
-    if (c.failed)
-        wr_doc_fail(d);
-    wr_view_host(s, e->records);
-    describe_data(s, e->records[0].json);
-    if (*wr_bench_common(&c, common, sizeof(common)))
-        wr_doc_fact(s, "In all cases", "%s", common);
-    if (!c.count)
-        wr_doc_note(s, true, "No case was measured.");
-    warn(s, &c);
-    wr_bench_prefetch_notes(s, &c);
-    wr_bench_words(NULL, s, &c);
-    wr_bench_rates(d, s, &c);
-    wr_bench_prefetch(d, s, &c);
-    wr_bench_stages(d, s, &c);
-    wr_batches_draw(d, s, &c);
-    wr_view_monitor(d, s, &c);
-    if (c.count) {
-        wr_bench_case_table(s, "Cases, medians of the counted runs", &c);
-        wr_bench_run_table(s, &c);
-        wr_bench_rank_table(s, &c);
-    }
-    wr_view_monitor_tables(s, &c);
-    wr_cases_done(&c);
+    describe_data(v->s, v->r->json);
+    if (*wr_bench_common(&v->c, common, sizeof(common)))
+        wr_doc_fact(v->s, "In all cases", "%s", common);
+    if (!v->c.count)
+        wr_doc_note(v->s, true, "No case was measured.");
 }
 
 /* The data of all experiments, once. */
-static void data(struct wr_doc *d, const struct wr_view_record *r, size_t n)
+static void list_data(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_doc_section(d, "The data");
     struct wr_doc_table *t = wr_doc_table(
-        s, "Data sets",
+        v->s, "Data sets",
         "<record|<data set|<format|>samples|>MB|>files|>consumer ms");
-    struct wr_cases c;
 
     wr_doc_fold(t);
-    for (size_t i = 0; i < n && i < WR_VIEW_ROWS; i++) {
-        const json_t *ds = wr_get_object(r[i].json, "dataset");
+    for (size_t i = 0; i < v->n && i < WR_VIEW_ROWS; i++) {
+        const json_t *ds = wr_get_object(v->r[i].json, "dataset");
 
-        wr_doc_cell(t, "%s", r[i].label);
+        wr_doc_cell(t, "%s", v->r[i].label);
         wr_doc_cell(t, "%s", wr_get_text(ds, "url"));
         wr_doc_cell(t, "%s", wr_get_text(ds, "format"));
         wr_doc_number(t, wr_get_number(ds, "samples"), 0);
         wr_doc_number(t, wr_get_number(ds, "bytes") / MB, 1);
         wr_doc_number(t, wr_get_number(ds, "files"), 0);
-        wr_doc_number(t, wr_get_number(r[i].json, "consumer_ms"), 1);
+        wr_doc_number(t, wr_get_number(v->r[i].json, "consumer_ms"), 1);
     }
-    wr_cases_init(&c, r, n, &wr_bench_spec);
-    wr_sizes_draw(d, s, &c, "dataset.sizes");
-    wr_sizes_table(s, &c, "dataset.sizes");
-    wr_cases_done(&c);
+    wr_sizes_draw(v->d, v->s, &v->c, "dataset.sizes");
+    wr_sizes_table(v->s, &v->c, "dataset.sizes");
+}
+
+static struct wr_view_group *bench_groups(const struct wr_view_record *r,
+                                          size_t n, size_t *ret_count)
+{
+    return wr_experiments(r, n, &wr_bench_spec, ret_count);
 }
 
 static void bench_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
     size_t count = 0;
-    struct wr_experiment *e = wr_experiments(r, n, &wr_bench_spec, &count);
+    struct wr_view_group *e = bench_groups(r, n, &count);
 
     if (!e)
         wr_doc_fail(d);
     else
         wr_bench_say(d, e, count, room);
-    wr_experiments_free(e, count);
+    wr_view_groups_free(e, count);
 }
 
-static void bench_build(struct wr_doc *d, const struct wr_view_record *r,
-                        size_t n)
+static void print_common(struct wr_scope *v)
 {
-    size_t count = 0;
-    struct wr_experiment *e = wr_experiments(r, n, &wr_bench_spec, &count);
+    char common[WR_VIEW_NAME];
 
-    if (!e)
-        wr_doc_fail(d);
-    for (size_t i = 0; e && i < count; i++)
-        experiment(d, &e[i]);
-    data(d, r, n);
-    wr_experiments_free(e, count);
+    if (*wr_bench_common(&v->c, common, sizeof(common)))
+        wr_doc_note(v->s, false, "%s", common);
 }
 
-static void list_digests(struct wr_doc *d, const struct wr_cases *c)
+static void list_digests(struct wr_scope *v)
 {
-    struct wr_doc_section *s = NULL;
+    for (size_t k = 0; k < v->c.count; k++) {
+        const char *digest = wr_bench_middle(&v->c.v[k])->digest;
 
-    for (size_t k = 0; k < c->count; k++) {
-        const char *digest = wr_bench_middle(&c->v[k])->digest;
-
-        if (*digest && !s)
-            s = wr_doc_section(d, "");
         if (*digest)
-            wr_doc_note(s, false, "digest %s%s", digest,
-                        c->count > 1 ? " (in the order of the table)" : "");
+            wr_doc_note(v->s, false, "digest %s%s", digest,
+                        v->c.count > 1 ? " (in the order of the table)" : "");
     }
 }
 
-static void bench_result(struct wr_doc *d, const struct wr_view_record *r)
-{
-    struct wr_doc_section *s = wr_doc_section(d, "");
-    char common[WR_VIEW_NAME];
-    struct wr_cases c;
+static const struct wr_section sections[] = {
+    {.of = WR_OF_GROUP,
+     .items = (const struct wr_item[]){{.show = wr_show_host},
+                                       {.show = describe},
+                                       {.show = warn_starved},
+                                       {.show = warn},
+                                       {.show = wr_bench_prefetch_notes},
+                                       {.show = wr_bench_words},
+                                       {.show = wr_bench_rates},
+                                       {.show = wr_bench_prefetch},
+                                       {.show = wr_bench_stages},
+                                       {.show = wr_batches_draw},
+                                       {.show = wr_show_monitor},
+                                       {.table = &wr_bench_case_table,
+                                        .only = WR_IF_ROWS},
+                                       {.table = &wr_bench_run_table,
+                                        .only = WR_IF_ROWS},
+                                       {.table = &wr_bench_rank_table},
+                                       {.show = wr_show_monitor_tables},
+                                       {.show = NULL}}},
+    {.title = "The data",
+     .plain = true,
+     .items = (const struct wr_item[]){{.show = list_data}, {.show = NULL}}},
+    {.items = NULL}};
 
-    wr_cases_init(&c, r, 1, &wr_bench_spec);
-    warn_starved(s, &c);
-    if (*wr_bench_common(&c, common, sizeof(common)))
-        wr_doc_note(s, false, "%s", common);
-    wr_bench_case_table(s, "", &c);
-    list_digests(d, &c);
-    wr_bench_words(d, NULL, &c);
-    if (c.count)
-        wr_view_bad(d, c.v[c.count - 1].json);
-    wr_cases_done(&c);
-}
+static const struct wr_section printed[] = {
+    {.items = (const struct wr_item[]){{.show = warn_starved},
+                                       {.show = print_common},
+                                       {.table = &wr_bench_case_table},
+                                       {.show = NULL}}},
+    {.items = (const struct wr_item[]){{.show = list_digests}, {.show = NULL}}},
+    {.items = (const struct wr_item[]){{.show = wr_bench_words},
+                                       {.show = wr_show_bad,
+                                        .only = WR_IF_ROWS},
+                                       {.show = NULL}}},
+    {.items = NULL}};
 
 const struct wr_view wr_view_bench = {.command = "bench",
                                       .summarize = bench_summarize,
-                                      .build = bench_build,
-                                      .result = bench_result};
+                                      .rows = &wr_bench_spec,
+                                      .groups = bench_groups,
+                                      .sections = sections,
+                                      .printed = printed};

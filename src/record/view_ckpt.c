@@ -46,8 +46,9 @@ static bool has_any(const struct wr_cases *c, size_t at)
     return false;
 }
 
-static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
+static void level_chart(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
         .title = "How long a save takes",
@@ -55,7 +56,7 @@ static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
         .y = "seconds",
         .note = "Medians. Training stands still for the stall alone.",
         .log_y = true};
-    struct wr_doc_chart *chart = wr_doc_chart(s, &spec);
+    struct wr_doc_chart *chart = wr_doc_chart(v->s, &spec);
     char name[WR_VIEW_NAME];
 
     for (size_t k = 0; k < c->count; k++)
@@ -71,14 +72,15 @@ static void level_chart(struct wr_doc_section *s, const struct wr_cases *c)
     }
 }
 
-static void save_chart(struct wr_doc_section *s, const struct wr_cases *c)
+static void save_chart(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     const struct wr_doc_chart_spec spec = {.kind = WR_DOC_POINTS,
                                            .title = "The stall of each save",
                                            .x = "when (s)",
                                            .y = "stall (s)",
                                            .log_y = true};
-    struct wr_doc_chart *chart = wr_doc_chart(s, &spec);
+    struct wr_doc_chart *chart = wr_doc_chart(v->s, &spec);
     char name[WR_VIEW_NAME];
 
     for (size_t k = 0; k < c->count; k++) {
@@ -86,9 +88,10 @@ static void save_chart(struct wr_doc_section *s, const struct wr_cases *c)
                                                      row_name(c, k, name));
 
         for (size_t i = 0; i < c->v[k].list.count; i++) {
-            const struct wr_ckpt_save_values *v = wr_list_at(&c->v[k].list, i);
+            const struct wr_ckpt_save_values *save = wr_list_at(&c->v[k].list,
+                                                                i);
 
-            wr_doc_point(series, v->at_s, v->stall_s);
+            wr_doc_point(series, save->at_s, save->stall_s);
         }
     }
 }
@@ -128,7 +131,8 @@ const struct wr_column wr_ckpt_case_columns[] = {
     {RESULT(stall_s), .show = WR_SHOW_TIME},
     {RESULT(fast_s), .show = WR_SHOW_TIME},
     {RESULT(slow_s), .show = WR_SHOW_TIME},
-    {RESULT(verified_s), .show = WR_SHOW_TIME, .only = VERIFIED},
+    {RESULT(verified_s), .show = WR_SHOW_TIME, .only = VERIFIED,
+     .if_any = true},
     {RESULT(stall_bytes_per_s), .show = WR_SHOW_RATE},
     {RESULT(drain_bytes_per_s), .show = WR_SHOW_RATE},
     {RESULT(restore_bytes_per_s), .show = WR_SHOW_RATE},
@@ -139,17 +143,8 @@ const struct wr_column wr_ckpt_case_columns[] = {
      .digits = 1},
     {.head = NULL}};
 
-static void case_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_cases *c)
-{
-    unsigned shown = has_any(c, AT(verified_s)) ? VERIFIED : 0;
-    struct wr_doc_table *t = wr_doc_table_of(s, title, wr_ckpt_case_columns,
-                                             shown);
-
-    for (size_t k = 0; k < c->count; k++)
-        wr_cells(t, wr_ckpt_case_columns, shown,
-                 &(struct wr_row){c, k, 0, &c->v[k], NULL});
-}
+static const struct wr_table_rule case_table = {
+    .title = "Ways of saving", .rows = "ways", .columns = wr_ckpt_case_columns};
 
 /* "4.0 times less", or more: a burst buffer need not be the faster one. */
 static char *ratio_text(double of, double than, char *buf, size_t cap)
@@ -162,8 +157,10 @@ static char *ratio_text(double of, double than, char *buf, size_t cap)
 }
 
 /* What the ways come to, of each record. */
-static void verdict(struct wr_doc_section *s, const struct wr_cases *c)
+static void verdict(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
+
     for (size_t r = 0; r < c->record_count; r++) {
         double slow = stall_of(c, r, "slow"), burst = stall_of(c, r, "burst");
         double async = stall_of(c, r, "async");
@@ -174,7 +171,7 @@ static void verdict(struct wr_doc_section *s, const struct wr_cases *c)
         if (async > 0)
             ratio_text(async, slow, b, sizeof(b));
         if (burst > 0 && slow > 0)
-            wr_doc_note(s, false,
+            wr_doc_note(v->s, false,
                         "%s%sCompared with saving to the slow tier, training "
                         "stalls %s through the burst buffer%s%s%s.",
                         of, *of ? ": " : "",
@@ -182,27 +179,20 @@ static void verdict(struct wr_doc_section *s, const struct wr_cases *c)
                         *b ? ", and " : "", b,
                         *b ? " with an asynchronous snapshot" : "");
         if (async > 0 && copy > 0)
-            wr_doc_note(s, false,
+            wr_doc_note(v->s, false,
                         "%s%sAn asynchronous save stalls %.2f times as long as "
                         "one memcpy of the same bytes.",
                         of, *of ? ": " : "", async / copy);
     }
 }
 
-static void ckpt_result(struct wr_doc *d, const struct wr_view_record *r)
+static void print_copy(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_doc_section(d, "");
-    struct wr_cases c;
     char copy[32];
 
-    wr_cases_init(&c, r, 1, &wr_ckpt_spec);
-    wr_view_starved(s, r, 1);
-    wr_doc_note(s, false, "one memcpy of it: %s",
+    wr_doc_note(v->s, false, "one memcpy of it: %s",
                 wr_format_ns(copy, sizeof(copy),
-                             1e9 * wr_get_number(r->json, "memcpy_s")));
-    case_table(s, "", &c);
-    verdict(wr_doc_section(d, ""), &c);
-    wr_cases_done(&c);
+                             1e9 * wr_get_number(v->r->json, "memcpy_s")));
 }
 
 /* " of 4 ranks", or nothing. */
@@ -217,24 +207,21 @@ static char *ranks_text(const struct wr_list *cases, char *buf, size_t cap)
     return buf;
 }
 
-static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
-                     size_t n)
+static void describe(struct wr_scope *v)
 {
     char size[32], copy[32], ranks[32];
 
-    wr_view_host(s, r);
-    wr_view_starved(s, r, n);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *j = r[i].json;
+    for (size_t i = 0; i < v->n; i++) {
+        const json_t *j = v->r[i].json;
 
         wr_doc_fact(
-            s, n > 1 ? r[i].label : "State",
+            v->s, v->n > 1 ? v->r[i].label : "State",
             "%s, %.0f tensors, %s%s; one memcpy of it takes %s; fast: %s, "
             "slow: %s",
             wr_get_text(j, "like"), fmax(0, wr_get_number(j, "tensors")),
             wr_format_bytes(size, sizeof(size),
                             fmax(0, wr_get_number(j, "bytes"))),
-            ranks_text(&r[i].cases, ranks, sizeof(ranks)),
+            ranks_text(&v->r[i].cases, ranks, sizeof(ranks)),
             wr_format_ns(copy, sizeof(copy),
                          fmax(0, wr_get_number(j, "memcpy_s") * 1e9)),
             wr_get_text(j, "fast"), wr_get_text(j, "slow"));
@@ -280,29 +267,9 @@ static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
                         wr_say_time(slow, time, sizeof(time)));
 }
 
-/* Records of one size of state. */
-static void one_size(struct wr_doc *d, const char *title,
-                     const struct wr_view_record *r, size_t n)
+static void say_nothing_saved(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_view_section(d, title, r, n);
-    struct wr_cases c;
-
-    wr_cases_init(&c, r, n, &wr_ckpt_spec);
-    if (c.failed)
-        wr_doc_fail(d);
-    describe(s, r, n);
-    verdict(s, &c);
-    if (c.count) {
-        level_chart(s, &c);
-        save_chart(s, &c);
-    } else {
-        wr_doc_note(s, true, "Nothing was saved.");
-    }
-    wr_view_monitor(d, s, &c);
-    if (c.count)
-        case_table(s, "Ways of saving", &c);
-    wr_view_monitor_tables(s, &c);
-    wr_cases_done(&c);
+    wr_doc_note(v->s, true, "Nothing was saved.");
 }
 
 static double bytes_of(const struct wr_view_record *r)
@@ -310,34 +277,73 @@ static double bytes_of(const struct wr_view_record *r)
     return fmax(0, wr_get_number(r->json, "bytes"));
 }
 
-/* The times of states of different sizes do not belong in one chart. */
-static void ckpt_build(struct wr_doc *d, const struct wr_view_record *r,
-                       size_t n)
+/* The records of states as large as that of record i into g, if it is the first
+ * of them. False when memory is short. */
+static bool same_size(struct wr_view_group *g, const struct wr_view_record *r,
+                      size_t n, size_t i)
 {
-    struct wr_view_record *some = calloc(n, sizeof(*some));
-    char title[WR_VIEW_NAME], size[32];
+    char size[32];
 
-    for (size_t i = 0; some && i < n; i++) {
-        size_t count = 0, before = 0;
-
-        for (size_t k = 0; k < i; k++)
-            before += bytes_of(&r[k]) == bytes_of(&r[i]);
-        for (size_t k = i; k < n && !before; k++)
-            if (bytes_of(&r[k]) == bytes_of(&r[i]))
-                some[count++] = r[k];
-        snprintf(
-            title, sizeof(title), "Checkpoints%s%s", count < n ? " of " : "",
-            count < n ? wr_format_bytes(size, sizeof(size), bytes_of(&r[i]))
-                      : "");
-        if (count)
-            one_size(d, title, some, count);
-    }
-    if (!some)
-        wr_doc_fail(d);
-    free(some);
+    for (size_t k = 0; k < i; k++)
+        if (bytes_of(&r[k]) == bytes_of(&r[i]))
+            return true;
+    g->records = calloc(n, sizeof(*g->records));
+    for (size_t k = i; g->records && k < n; k++)
+        if (bytes_of(&r[k]) == bytes_of(&r[i]))
+            g->records[g->count++] = r[k];
+    snprintf(g->title, sizeof(g->title), "Checkpoints%s%s",
+             g->count < n ? " of " : "",
+             g->count < n ? wr_format_bytes(size, sizeof(size), bytes_of(&r[i]))
+                          : "");
+    return g->records;
 }
+
+/* The times of states of different sizes do not belong in one chart. */
+static struct wr_view_group *by_size(const struct wr_view_record *r, size_t n,
+                                     size_t *ret_count)
+{
+    struct wr_view_group *g = calloc(n + 1, sizeof(*g));
+    size_t count = 0;
+
+    for (size_t i = 0; g && i < n; i++) {
+        if (!same_size(&g[count], r, n, i)) {
+            wr_view_groups_free(g, count);
+            return NULL;
+        }
+        count += g[count].count > 0;
+    }
+    *ret_count = count;
+    return g;
+}
+
+static const struct wr_section sections[] = {
+    {.of = WR_OF_GROUP,
+     .items =
+         (const struct wr_item[]){
+             {.show = wr_show_host},
+             {.show = wr_show_starved},
+             {.show = describe},
+             {.show = verdict},
+             {.show = level_chart, .only = WR_IF_ROWS},
+             {.show = save_chart, .only = WR_IF_ROWS},
+             {.show = say_nothing_saved, .only = WR_IF_NO_ROWS},
+             {.show = wr_show_monitor},
+             {.table = &case_table, .only = WR_IF_ROWS},
+             {.show = wr_show_monitor_tables},
+             {.show = NULL}}},
+    {.items = NULL}};
+
+static const struct wr_section printed[] = {
+    {.items = (const struct wr_item[]){{.show = wr_show_starved},
+                                       {.show = print_copy},
+                                       {.table = &case_table},
+                                       {.show = NULL}}},
+    {.items = (const struct wr_item[]){{.show = verdict}, {.show = NULL}}},
+    {.items = NULL}};
 
 const struct wr_view wr_view_ckpt = {.command = "ckpt",
                                      .summarize = ckpt_summarize,
-                                     .build = ckpt_build,
-                                     .result = ckpt_result};
+                                     .rows = &wr_ckpt_spec,
+                                     .groups = by_size,
+                                     .sections = sections,
+                                     .printed = printed};

@@ -360,3 +360,13 @@ void wr_view_monitor_tables(struct wr_doc_section *s,
     disk_table(s, rows);
     machine_table(s, rows);
 }
+
+void wr_show_monitor(struct wr_scope *v)
+{
+    wr_view_monitor(v->d, v->s, &v->c);
+}
+
+void wr_show_monitor_tables(struct wr_scope *v)
+{
+    wr_view_monitor_tables(v->s, &v->c);
+}

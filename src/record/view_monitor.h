@@ -15,4 +15,8 @@ void wr_view_monitor(struct wr_doc *d, struct wr_doc_section *s,
 void wr_view_monitor_tables(struct wr_doc_section *s,
                             const struct wr_cases *rows);
 
+/* Both as items of a section. */
+void wr_show_monitor(struct wr_scope *v);
+void wr_show_monitor_tables(struct wr_scope *v);
+
 #endif

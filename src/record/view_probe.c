@@ -149,15 +149,15 @@ static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
 
 /* Of one record requests and bandwidth; of several a chart for each kind, in
  * which only records differ. */
-static void depth_charts(struct wr_doc *d, struct wr_doc_section *s,
-                         const struct wr_cases *c)
+static void depth_charts(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     char kinds[KINDS_MAX][WR_VIEW_NAME], kind[WR_VIEW_NAME];
     size_t n = 0;
 
     if (c->record_count == 1) {
-        depth_chart(d, s, c, /* bytes= */ false, NULL);
-        depth_chart(d, s, c, /* bytes= */ true, NULL);
+        depth_chart(v->d, v->s, c, /* bytes= */ false, NULL);
+        depth_chart(v->d, v->s, c, /* bytes= */ true, NULL);
         return;
     }
     for (size_t k = 0; k < c->count && n < KINDS_MAX; k++) {
@@ -169,14 +169,14 @@ static void depth_charts(struct wr_doc *d, struct wr_doc_section *s,
         if (i < n || !*kind)
             continue;
         snprintf(kinds[n++], sizeof(kinds[0]), "%s", kind);
-        depth_chart(d, s, c, /* bytes= */ false, kind);
+        depth_chart(v->d, v->s, c, /* bytes= */ false, kind);
     }
 }
 
 /* Percentiles of each test: a chart a record, or the p99 of all records. */
-static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
-                           const struct wr_cases *c)
+static void latency_charts(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     char title[WR_VIEW_NAME];
     struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
                                      .title = title,
@@ -204,14 +204,14 @@ static void latency_charts(struct wr_doc *d, struct wr_doc_section *s,
                  apart ? "" : ", 99th percentile",
                  apart && c->record_count > 1 ? ": " : "",
                  apart && c->record_count > 1 ? c->records[r].label : "");
-        wr_pivot_draw(&p, d, s, &spec);
+        wr_pivot_draw(&p, v->d, v->s, &spec);
     }
 }
 
 /* Where the time of a small file goes. */
-static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
-                        const struct wr_cases *c)
+static void parts_chart(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
 #define AT(step) offsetof(struct wr_probe_run_values, step.p50)
     static const struct {
         size_t at;
@@ -233,13 +233,13 @@ static void parts_chart(struct wr_doc *d, struct wr_doc_section *s,
             if (is_op(&c->v[k], "files") || is_op(&c->v[k], "create"))
                 wr_pivot_add(&p, parts[i].name, wr_probe_name(c, k, name), NAN,
                              wr_number_at(c->v[k].median, parts[i].at));
-    wr_pivot_draw(&p, d, s, &spec);
+    wr_pivot_draw(&p, v->d, v->s, &spec);
 }
 
 /* Each pass as a part of the median: a cache below the kernel shows here. */
-static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
-                        const struct wr_cases *c)
+static void pass_charts(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     char title[WR_VIEW_NAME], pass[32];
     struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_BARS,
@@ -266,7 +266,7 @@ static void pass_charts(struct wr_doc *d, struct wr_doc_section *s,
         snprintf(title, sizeof(title), "Passes side by side%s%s",
                  c->record_count > 1 ? ": " : "",
                  c->record_count > 1 ? c->records[r].label : "");
-        wr_pivot_draw(&p, d, s, &spec);
+        wr_pivot_draw(&p, v->d, v->s, &spec);
     }
 }
 
@@ -306,17 +306,14 @@ static void cache_fact(struct wr_doc_section *s, const struct wr_view_record *r,
                     of, *of ? ": " : "", wr_get_text(cache, "signs"));
 }
 
-static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
-                     size_t n)
+static void describe(struct wr_scope *v)
 {
     char size[32];
 
-    wr_view_host(s, r);
-    wr_view_starved(s, r, n);
-    for (size_t i = 0; i < n && i < APART_MAX; i++) {
-        const json_t *j = r[i].json;
+    for (size_t i = 0; i < v->n && i < APART_MAX; i++) {
+        const json_t *j = v->r[i].json;
 
-        wr_doc_fact(s, n > 1 ? r[i].label : "Path",
+        wr_doc_fact(v->s, v->n > 1 ? v->r[i].label : "Path",
                     "%s, file of %s, %.0f small files, %.0f passes of %g s, %s",
                     wr_get_text(j, "path"),
                     wr_format_binary(size, sizeof(size),
@@ -325,8 +322,10 @@ static void describe(struct wr_doc_section *s, const struct wr_view_record *r,
                     fmax(0, wr_get_number(j, "passes")),
                     fmax(0, wr_get_number(j, "seconds")),
                     wr_get_text(j, "engine"));
-        cache_fact(s, &r[i], n > 1 ? r[i].label : "");
+        cache_fact(v->s, &v->r[i], v->n > 1 ? v->r[i].label : "");
     }
+    if (!v->c.count)
+        wr_doc_note(v->s, true, "No test was run.");
 }
 
 static void probe_summarize(struct wr_doc *d, const struct wr_view_record *r,
@@ -339,65 +338,82 @@ static void probe_summarize(struct wr_doc *d, const struct wr_view_record *r,
     wr_cases_done(&c);
 }
 
-static void probe_build(struct wr_doc *d, const struct wr_view_record *r,
-                        size_t n)
+static void sequential_rates(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_view_section(d, "Storage probe", r, n);
-    struct wr_cases c;
-
-    wr_cases_init(&c, r, n, &wr_probe_spec);
-    if (c.failed)
-        wr_doc_fail(d);
-    describe(s, r, n);
-    if (!c.count)
-        wr_doc_note(s, true, "No test was run.");
-    wr_probe_skipped(s, &c);
-    wr_probe_words(s, &c);
-    rate_chart(d, s, &c, "Sequential reads and writes", is_sequential);
-    depth_charts(d, s, &c);
-    rate_chart(d, s, &c, "Small files and syncs", is_small);
-    parts_chart(d, s, &c);
-    latency_charts(d, s, &c);
-    pass_charts(d, s, &c);
-    wr_sizes_draw(d, s, &c, "sizes.parts");
-    wr_view_monitor(d, s, &c);
-    if (c.count) {
-        wr_probe_test_tables(s, &c);
-        wr_probe_pass_table(s, &c);
-    }
-    wr_probe_depth_table(s, &c);
-    wr_sizes_table(s, &c, "sizes.parts");
-    wr_view_monitor_tables(s, &c);
-    wr_cases_done(&c);
+    rate_chart(v->d, v->s, &v->c, "Sequential reads and writes", is_sequential);
 }
 
-static bool has_read(const struct wr_cases *c)
+static void small_rates(struct wr_scope *v)
 {
-    for (size_t k = 0; k < c->count; k++)
-        if (wr_get_object(c->v[k].json, "result") &&
-            (is_op(&c->v[k], "read") || is_op(&c->v[k], "files")))
-            return true;
-    return false;
+    rate_chart(v->d, v->s, &v->c, "Small files and syncs", is_small);
 }
 
-static void probe_result(struct wr_doc *d, const struct wr_view_record *r)
+static void sizes(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_doc_section(d, "");
-    struct wr_cases c;
-
-    wr_cases_init(&c, r, 1, &wr_probe_spec);
-    wr_doc_fact(s, "Engine", "%s", wr_get_text(r->json, "engine"));
-    wr_view_starved(s, r, 1);
-    if (has_read(&c))
-        cache_fact(s, r, "");
-    wr_probe_skipped(s, &c);
-    wr_probe_test_tables(s, &c);
-    wr_probe_depth_table(s, &c);
-    wr_probe_words(wr_doc_section(d, "What it means"), &c);
-    wr_cases_done(&c);
+    wr_sizes_draw(v->d, v->s, &v->c, "sizes.parts");
 }
+
+static void sizes_table(struct wr_scope *v)
+{
+    wr_sizes_table(v->s, &v->c, "sizes.parts");
+}
+
+static void print_engine(struct wr_scope *v)
+{
+    wr_doc_fact(v->s, "Engine", "%s", wr_get_text(v->r->json, "engine"));
+}
+
+/* Of a probe that read. */
+static void print_cache(struct wr_scope *v)
+{
+    for (size_t k = 0; k < v->c.count; k++)
+        if (wr_get_object(v->c.v[k].json, "result") &&
+            (is_op(&v->c.v[k], "read") || is_op(&v->c.v[k], "files"))) {
+            cache_fact(v->s, v->r, "");
+            return;
+        }
+}
+
+static const struct wr_section sections[] = {
+    {.title = "Storage probe",
+     .items = (const struct wr_item[]){{.show = wr_show_host},
+                                       {.show = wr_show_starved},
+                                       {.show = describe},
+                                       {.show = wr_probe_skipped},
+                                       {.show = wr_probe_words},
+                                       {.show = sequential_rates},
+                                       {.show = depth_charts},
+                                       {.show = small_rates},
+                                       {.show = parts_chart},
+                                       {.show = latency_charts},
+                                       {.show = pass_charts},
+                                       {.show = sizes},
+                                       {.show = wr_show_monitor},
+                                       {.show = wr_probe_test_tables,
+                                        .only = WR_IF_ROWS},
+                                       {.table = &wr_probe_pass_table,
+                                        .only = WR_IF_ROWS},
+                                       {.show = wr_probe_depth_table},
+                                       {.show = sizes_table},
+                                       {.show = wr_show_monitor_tables},
+                                       {.show = NULL}}},
+    {.items = NULL}};
+
+static const struct wr_section printed[] = {
+    {.items = (const struct wr_item[]){{.show = print_engine},
+                                       {.show = wr_show_starved},
+                                       {.show = print_cache},
+                                       {.show = wr_probe_skipped},
+                                       {.show = wr_probe_test_tables},
+                                       {.show = wr_probe_depth_table},
+                                       {.show = NULL}}},
+    {.title = "What it means",
+     .items = (const struct wr_item[]){{.show = wr_probe_words},
+                                       {.show = NULL}}},
+    {.items = NULL}};
 
 const struct wr_view wr_view_probe = {.command = "probe",
                                       .summarize = probe_summarize,
-                                      .build = probe_build,
-                                      .result = probe_result};
+                                      .rows = &wr_probe_spec,
+                                      .sections = sections,
+                                      .printed = printed};

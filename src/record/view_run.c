@@ -15,6 +15,7 @@
 #include "record/train_charts.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
+#include "result/run.h"
 
 #define RUNS_MAX 24 /* that have a section of their own */
 
@@ -147,8 +148,10 @@ static void describe_settings(struct wr_doc_section *s, const json_t *j)
         wr_doc_fact(s, "Settings", "%s", text);
 }
 
-static void describe(struct wr_doc_section *s, const json_t *j)
+static void describe(struct wr_scope *v)
 {
+    struct wr_doc_section *s = v->s;
+    const json_t *j = v->r->json;
     const char *title = wr_get_text(j, "config.title");
     char who[WR_VIEW_NAME];
 
@@ -162,66 +165,22 @@ static void describe(struct wr_doc_section *s, const json_t *j)
                     wr_get_number(j, "bad_count"));
 }
 
-static void tables(struct wr_doc_section *s, const struct wr_view_record *r)
+static void saves(struct wr_scope *v)
 {
-    const json_t *j = r->json;
-
-    wr_run_search_table(s, "Search", j);
-    wr_run_epoch_table(s, "Epochs", r);
-    wr_run_seed_table(s, j);
-    wr_run_rank_table(s, "Ranks", r);
-    wr_run_save_table(s, "Saves", r);
-    wr_run_restore_table(s, "Restores", r);
-}
-
-static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
-{
-    static const struct wr_cases_spec none = {.rows = "none"};
-    char title[WR_VIEW_NAME];
-    struct wr_doc_section *s;
-    struct wr_cases c;
-
-    snprintf(title, sizeof(title), "Workload%s%s", many ? ": " : "",
-             many ? r->label : "");
-    s = wr_view_section(d, title, r, 1);
-    wr_view_host(s, r);
-    wr_run_warnings(s, r->json);
-    wr_view_starved(s, r, 1);
-    describe(s, r->json);
-    if (!r->alone) /* else the top of the page says it */
-        wr_run_says(s, r->json);
-    wr_run_reads(s, r->json);
-    if (!many) {
-        wr_run_search_chart(s, r, 1);
-        wr_run_loss_chart(s, r, 1);
-        wr_run_au_chart(s, r, 1);
-    }
-    wr_run_step_chart(d, s, r->json);
-    wr_run_flow_chart(d, s, r->json);
-    if (!many)
-        wr_run_read_charts(d, s, r, 1);
-    wr_run_rank_chart(s, r->json);
-    wr_train_saves(s, r->json);
-    wr_cases_init(&c, r, 1, &none);
-    wr_view_monitor(d, s, &c);
-    tables(s, r);
-    wr_view_monitor_tables(s, &c);
-    wr_cases_done(&c);
+    wr_train_saves(v->s, v->r->json);
 }
 
 /* Several runs: first what tells them apart. */
-static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
-                         size_t n)
+static void list_runs(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_view_section(d, "Runs of workloads", r, n);
     struct wr_doc_table *t = wr_doc_table(
-        s, "Runs", "<run|<workload|>accelerators|>AU|>target|<fed|>read");
+        v->s, "Runs", "<run|<workload|>accelerators|>AU|>target|<fed|>read");
 
-    for (size_t i = 0; i < n; i++) {
-        const json_t *j = r[i].json;
+    for (size_t i = 0; i < v->n; i++) {
+        const json_t *j = v->r[i].json;
         bool meets = wr_run_meets(j);
 
-        wr_doc_cell(t, "%s", r[i].label);
+        wr_doc_cell(t, "%s", v->r[i].label);
         wr_doc_cell(t, "%s", wr_get_text(j, "config.workload"));
         wr_doc_number(t, wr_get_number(j, "config.accelerators"), 0);
         wr_doc_percent(t, 100 * wr_get_number(j, "result.au"), 1);
@@ -230,46 +189,66 @@ static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
         wr_doc_tone(t, meets ? WR_DOC_GOOD : WR_DOC_BAD);
         wr_say_rate_cell(t, wr_get_number(j, "result.bytes_per_s"));
     }
-    wr_run_search_chart(s, r, n);
-    wr_run_loss_chart(s, r, n);
-    wr_run_au_chart(s, r, n);
-    wr_run_read_charts(d, s, r, n);
 }
 
-static void run_build(struct wr_doc *d, const struct wr_view_record *r,
-                      size_t n)
-{
-    size_t count = WR_MIN(n, (size_t)RUNS_MAX);
-
-    if (n > 1)
-        side_by_side(d, r, count);
-    for (size_t i = 0; i < count; i++)
-        one_run(d, &r[i], n > 1);
-}
-
-/* --- what the command prints --- */
+static const struct wr_section sections[] = {
+    {.title = "Runs of workloads",
+     .only = WR_IF_SEVERAL,
+     .items = (const struct wr_item[]){{.show = list_runs},
+                                       {.show = wr_run_search_chart},
+                                       {.show = wr_run_loss_chart},
+                                       {.show = wr_run_au_chart},
+                                       {.show = wr_run_read_charts},
+                                       {.show = NULL}}},
+    {.title = "Workload",
+     .of = WR_OF_EACH,
+     .items =
+         (const struct wr_item[]){
+             {.show = wr_show_host},
+             {.show = wr_run_warnings},
+             {.show = wr_show_starved},
+             {.show = describe},
+             {.show = wr_run_says, .only = WR_IF_BESIDE},
+             {.show = wr_run_reads},
+             {.show = wr_run_search_chart, .only = WR_IF_ONE},
+             {.show = wr_run_loss_chart, .only = WR_IF_ONE},
+             {.show = wr_run_au_chart, .only = WR_IF_ONE},
+             {.show = wr_run_step_chart},
+             {.show = wr_run_flow_chart},
+             {.show = wr_run_read_charts, .only = WR_IF_ONE},
+             {.show = wr_run_rank_chart},
+             {.show = saves},
+             {.show = wr_show_monitor},
+             {.show = wr_run_search_table},
+             {.table = &wr_run_epoch_table},
+             {.show = wr_run_seed_table},
+             {.table = &wr_run_rank_table},
+             {.table = &wr_run_save_table},
+             {.table = &wr_run_restore_table},
+             {.show = wr_show_monitor_tables},
+             {.show = NULL}}},
+    {.items = NULL}};
 
 /* Sections without a title keep the order: in each, sentences come first. */
-static void run_result(struct wr_doc *d, const struct wr_view_record *r)
-{
-    const json_t *j = r->json;
-    struct wr_doc_section *s = wr_doc_section(d, "");
-
-    wr_run_warnings(s, j);
-    wr_view_starved(s, r, 1);
-    wr_run_says(s, j);
-    wr_run_search_table(s, "", j);
-    wr_run_epoch_table(s, "", r);
-    s = wr_doc_section(d, "");
-    wr_run_reads(s, j);
-    wr_run_seed_table(s, j);
-    wr_run_rank_table(s, "", r);
-    wr_run_save_table(s, "", r);
-    wr_run_restore_table(s, "", r);
-    wr_view_bad(d, j);
-}
+static const struct wr_section printed[] = {
+    {.items = (const struct wr_item[]){{.show = wr_run_warnings},
+                                       {.show = wr_show_starved},
+                                       {.show = wr_run_says},
+                                       {.show = wr_run_search_table},
+                                       {.table = &wr_run_epoch_table},
+                                       {.show = NULL}}},
+    {.items = (const struct wr_item[]){{.show = wr_run_reads},
+                                       {.show = wr_run_seed_table},
+                                       {.table = &wr_run_rank_table},
+                                       {.table = &wr_run_save_table},
+                                       {.table = &wr_run_restore_table},
+                                       {.show = wr_show_bad},
+                                       {.show = NULL}}},
+    {.items = NULL}};
 
 const struct wr_view wr_view_run = {.command = "run",
                                     .summarize = run_summarize,
-                                    .build = run_build,
-                                    .result = run_result};
+                                    .rows = &wr_run_spec,
+                                    .sections = sections,
+                                    .printed = printed,
+                                    .most = RUNS_MAX};
