@@ -1,4 +1,4 @@
-/* run_tables.c - a run of a workload: its tables.
+/* run_tables.c - a run of a workload: its tables and charts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/run_tables.h"
 
@@ -8,9 +8,14 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "record/pivot.h"
+#include "record/points.h"
 #include "record/view_say.h"
 #include "result/get.h"
 #include "result/run.h"
+
+#define BARS_MAX 64 /* epochs or ranks that are drawn */
+#define BINS_MAX 64
 
 enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
 
@@ -228,7 +233,11 @@ const struct wr_table_rule wr_run_restore_table = {
     .list = offsetof(struct wr_run_values, restores),
     .least = 1};
 
-size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
+#define POINTS_MAX 1000 /* of a search that are shown */
+
+/* The points of a search by their number of accelerators, into ret; how many,
+ * `cap` at most. A search does not try them in that order. */
+static size_t search_points(const json_t *j, const json_t **ret, size_t cap)
 {
     const json_t *list = wr_get_list(j, "search.points");
     size_t n = 0;
@@ -250,8 +259,8 @@ size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
 
 void wr_run_search_table(struct wr_scope *v)
 {
-    const json_t *j = v->r->json, *points[WR_RUN_POINTS];
-    size_t n = wr_run_search_points(j, points, WR_RUN_POINTS);
+    const json_t *j = v->r->json, *points[POINTS_MAX];
+    size_t n = search_points(j, points, POINTS_MAX);
     double target = wr_get_number(j, "search.target");
     struct wr_doc_table *t;
 
@@ -351,5 +360,235 @@ void wr_run_seed_table(struct wr_scope *v)
             t = wr_doc_table(v->s, title, "<|>reported|>measured");
         wr_doc_cell(t, "%s", rows[i].name);
         seed_row(t, rows[i].key, theirs, rows[i].ours);
+    }
+}
+
+/* --- charts --- */
+
+const struct wr_chart_series wr_run_parts[] = {
+    {"loss.compute", "computing", 0.01},
+    {"loss.read", "waiting for input", 0.01},
+    {"loss.barrier", "waiting for the slowest accelerator", 0.01},
+    {"loss.save", "saving checkpoints", 0.01},
+    {"loss.eval", "evaluating", 0.01},
+    {"loss.emulator", "the emulator itself", 0.01},
+    {NULL}};
+
+static const char *run_label(const struct wr_row *r, char *buf, size_t cap)
+{
+    const char *label = wr_chart_records(r, buf, cap);
+
+    return *label ? label : "this run";
+}
+
+const struct wr_chart_rule wr_run_loss_chart = {
+    .is = {.kind = WR_DOC_STACKED,
+           .title = "Where the time went",
+           .x = "",
+           .y = "% of the time",
+           .note = "Everything but computing is lost.",
+           .most = 100},
+    .from = WR_FROM_CASE,
+    .of = &wr_run_vals,
+    .series = wr_run_parts,
+    .if_any = true,
+    .label = run_label};
+
+const struct wr_chart_rule wr_run_au_chart = {
+    .is = {.kind = WR_DOC_BARS,
+           .title = "Utilization of each epoch",
+           .x = "epoch",
+           .y = "AU (%)",
+           .note = "AU: the part of the time in which the accelerators "
+                   "computed.",
+           .most = 100},
+    .from = WR_FROM_RUN,
+    .of = &wr_run_epoch_vals,
+    .list = offsetof(struct wr_run_values, epochs),
+    .most = BARS_MAX,
+    .series = (const struct wr_chart_series[]){{"au", "AU", 0.01}, {NULL}},
+    .label = wr_chart_place,
+    .by = wr_chart_records,
+    .target = "config.au_target"};
+
+const struct wr_chart_rule wr_run_step_chart = {
+    .is = {.kind = WR_DOC_POINTS,
+           .title = "Time of each step, and waiting in it",
+           .x = "seconds",
+           .y = "milliseconds",
+           .note = "Waiting is time in which an accelerator had no data."},
+    .columns = "series",
+    .x = "t",
+    .series = (const struct wr_chart_series[]){
+        {"wait_ms", "waiting for the batch", 1},
+        {"step_ms", "the whole step", 1},
+        {NULL}}};
+
+static const struct wr_chart_rule flow_chart = {
+    .is = {.kind = WR_DOC_AREA,
+           .title = "What was read over time",
+           .x = "seconds",
+           .y = "MB/s",
+           .note = "Demand: what the accelerators take if they never wait."},
+    .columns = "series",
+    .x = "t",
+    .series = (const struct wr_chart_series[]){{"mb_per_s", "read", 1},
+                                               {NULL}}};
+
+static const char *rank_label(const struct wr_row *r, char *buf, size_t cap)
+{
+    const struct wr_run_rank_values *rank = r->run;
+    const char *host = wr_text_at(&rank->host, 0);
+
+    snprintf(buf, cap, "%.0f%s%s%s", fmax(0, rank->rank), *host ? " (" : "",
+             host, *host ? ")" : "");
+    return buf;
+}
+
+const struct wr_chart_rule wr_run_rank_chart = {
+    .is = {.kind = WR_DOC_STACKED,
+           .title = "Time that each rank lost",
+           .x = "rank",
+           .y = "seconds",
+           .note = "A rank that waits for its batches and not for others is "
+                   "the one that they wait for."},
+    .from = WR_FROM_RUN,
+    .of = &wr_run_rank_vals,
+    .list = offsetof(struct wr_run_values, ranks),
+    .least = 2,
+    .most = BARS_MAX,
+    .series = (const struct wr_chart_series[]){{"wait_s",
+                                                "waiting for its batches", 1},
+                                               {"barrier_s",
+                                                "waiting for slower ranks", 1},
+                                               {NULL}},
+    .label = rank_label};
+
+/* What is read, beside what is taken. */
+void wr_run_flow_chart(struct wr_scope *v)
+{
+    const struct wr_run_values *run = wr_run_values_of(v->r);
+    const json_t *t = wr_get_list(run->series, "t");
+    double demand = run->demand.bytes_per_s * run->config.accelerators / 1e6;
+    struct wr_doc_chart *c = wr_chart_draw(v, &flow_chart);
+    size_t rows = json_array_size(t);
+    struct wr_doc_series *line;
+
+    if (!c || !(demand > 0) || rows < 2)
+        return;
+    line = wr_doc_series(c, "demand");
+    wr_doc_series_is(line, WR_DOC_REFERENCE);
+    wr_doc_point(line, wr_get_at(t, 0), demand);
+    wr_doc_point(line, wr_get_at(t, rows - 1), demand);
+}
+
+/* The target at both ends of the axis. */
+static void target_line(struct wr_doc_chart *c, double target, double from,
+                        double to)
+{
+    struct wr_doc_series *line;
+
+    if (!(target > 0) || !(from <= to))
+        return;
+    line = wr_doc_series(c, "target");
+    wr_doc_series_is(line, WR_DOC_REFERENCE);
+    wr_doc_point(line, from, 100 * target);
+    if (to > from)
+        wr_doc_point(line, to, 100 * target);
+}
+
+void wr_run_search_chart(struct wr_scope *v)
+{
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
+    const struct wr_doc_chart_spec spec = {
+        .kind = WR_DOC_LINES,
+        .title = "Utilization by number of accelerators",
+        .x = "accelerators",
+        .y = "AU (%)",
+        .note = "As many can be fed as stay above the target.",
+        .most = 100};
+    double from = INFINITY, to = -INFINITY, target = NAN;
+    struct wr_doc_chart *c = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const json_t *points[POINTS_MAX];
+        size_t count = search_points(r[i].json, points, POINTS_MAX);
+        struct wr_doc_series *line;
+
+        if (!count)
+            continue;
+        if (!c)
+            c = wr_doc_chart(v->s, &spec);
+        line = wr_doc_series(c, n > 1 ? r[i].label : "AU");
+        for (size_t k = 0; k < count; k++) {
+            double x = wr_get_number(points[k], "accelerators");
+
+            wr_doc_point(line, x, 100 * wr_get_number(points[k], "au"));
+            from = fmin(from, x);
+            to = fmax(to, x);
+        }
+        target = wr_get_number(r[i].json, "search.target");
+    }
+    if (c)
+        target_line(c, target, from, to);
+}
+
+/* --- reads --- */
+
+/* Nanoseconds, as the record has them. */
+static char *latency_text(char *buf, size_t cap, double ns)
+{
+    if (ns < 1e6)
+        snprintf(buf, cap, "%.3g us", ns / 1e3);
+    else
+        wr_say_time(ns / 1e9, buf, cap);
+    return buf;
+}
+
+static void add_bins(struct wr_pivot *p, const char *series, const json_t *list,
+                     char *(*text)(char *, size_t, double))
+{
+    double total = 0;
+
+    for (size_t i = 0; i < json_array_size(list) && i < BINS_MAX; i++)
+        total += fmax(0, wr_get_number(json_array_get(list, i), "count"));
+    for (size_t i = 0; i < json_array_size(list) && i < BINS_MAX; i++) {
+        const json_t *bin = json_array_get(list, i);
+        double from = wr_get_number(bin, "from"), to = wr_get_number(bin, "to");
+        double count = wr_get_number(bin, "count");
+        char label[96], a[32], b[32];
+
+        if (!(from >= 0) || !(to >= from) || !(count >= 0) || !(total > 0))
+            continue;
+        snprintf(label, sizeof(label), "%s to %s", text(a, sizeof(a), from),
+                 text(b, sizeof(b), to));
+        wr_pivot_add(p, series, label, from, 100 * count / total);
+    }
+}
+
+void wr_run_read_charts(struct wr_scope *v)
+{
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
+    static const struct {
+        const char *path, *title, *x;
+        char *(*text)(char *, size_t, double);
+    } charts[] = {{"reads.latencies", "How long reads took", "time of a read",
+                   latency_text},
+                  {"reads.sizes", "How large reads were", "bytes of a read",
+                   wr_format_binary}};
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(charts); k++) {
+        const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
+                                               .title = charts[k].title,
+                                               .x = charts[k].x,
+                                               .y = "% of all reads"};
+        struct wr_pivot p = {0};
+
+        for (size_t i = 0; i < n; i++)
+            add_bins(&p, n > 1 ? r[i].label : "reads",
+                     wr_get_list(r[i].json, charts[k].path), charts[k].text);
+        wr_pivot_draw(&p, v->d, v->s, &spec);
     }
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
+#include "record/chart.h"
 #include "result/emulated.h"
 #include "result/get.h"
 #include "record/thin.h"
@@ -165,6 +166,7 @@ static void show_section(const struct wr_view *view,
 {
     static const struct wr_cases_spec none = {.rows = "none"};
 
+    v->view = view;
     wr_cases_init(&v->c, v->r, v->n, view->rows ? view->rows : &none);
     if (v->c.failed)
         wr_doc_fail(v->d);
@@ -173,11 +175,13 @@ static void show_section(const struct wr_view *view,
         v->s = section->plain || v->brief
                    ? wr_doc_section(v->d, title)
                    : wr_view_section(v->d, title, v->r, v->n);
-        for (const struct wr_item *i = section->items; i->show || i->table; i++)
+        for (const struct wr_item *i = section->items; wr_item_is(i); i++)
             if (!is_wanted(v, i->only))
                 continue;
             else if (i->table)
                 show_table(v, i->table);
+            else if (i->chart)
+                wr_chart_draw(v, i->chart);
             else
                 i->show(v);
     }

@@ -25,8 +25,11 @@ struct wr_view_group {
     char title[WR_VIEW_NAME]; /* "Reading alone, by device and threads" */
 };
 
+struct wr_view;
+
 /* What an item of a section tells about. */
 struct wr_scope {
+    const struct wr_view *view;
     struct wr_doc *d;
     struct wr_doc_section *s;
     const struct wr_view_record *r; /* borrowed */
@@ -59,12 +62,20 @@ struct wr_table_rule {
     bool fold;
 };
 
+struct wr_chart_rule;
+
 /* One of these. */
 struct wr_item {
     void (*show)(struct wr_scope *v);
     const struct wr_table_rule *table;
+    const struct wr_chart_rule *chart;
     unsigned only; /* WR_IF_... */
 };
+
+static inline bool wr_item_is(const struct wr_item *i)
+{
+    return i->show || i->table || i->chart;
+}
 
 /* Of which records; neighbours of the same kind take turns. */
 enum wr_section_of { WR_OF_ALL, WR_OF_EACH, WR_OF_GROUP };
@@ -79,6 +90,8 @@ struct wr_section {
     bool (*is_needed)(const struct wr_scope *v); /* NULL: always */
 };
 
+struct wr_sayings;
+
 struct wr_view {
     const char *command; /* of its records */
     /* The most important first: at most `room` sentences on top of the page,
@@ -88,7 +101,8 @@ struct wr_view {
     const struct wr_cases_spec *rows; /* NULL: records have none */
     /* Of a report, and what the command itself prints of one record. */
     const struct wr_section *sections, *printed;
-    size_t most; /* records that have sections; 0: all */
+    size_t most;                      /* records that have sections; 0: all */
+    const struct wr_sayings *sayings; /* all of its sentences */
     /* Which records are one GROUP; NULL: memory is short. */
     struct wr_view_group *(*groups)(const struct wr_view_record *r, size_t n,
                                     size_t *ret_count);
