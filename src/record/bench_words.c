@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "record/bench_tables.h"
 #include "result/get.h"
-#include "record/meanwhile.h"
+#include "record/view_monitor.h"
 
 #define EACH_MAX 3    /* cases that are explained each */
 #define NOT_COLD 0.01 /* more in the page cache is not cold */

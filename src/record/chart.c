@@ -33,36 +33,42 @@ static bool has_values(const json_t *list)
     return false;
 }
 
+void wr_chart_column(struct wr_scope *v, const struct wr_chart_rule *rule,
+                     const json_t *table, const struct wr_chart_series *s,
+                     size_t limit, struct wr_doc_chart **chart)
+{
+    const json_t *t = wr_get_list(table, rule->x);
+    const json_t *list = wr_get_list(table, s->key);
+    size_t n = WR_MIN(json_array_size(t), json_array_size(list));
+    struct wr_points p = {0};
+
+    if (rule->if_any && !has_values(list))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (rule->gaps || isfinite(wr_get_at(list, i)))
+            wr_points_add(&p, wr_get_at(t, i),
+                          in_unit(wr_get_at(list, i), s->unit), false);
+    if (p.count && !*chart)
+        *chart = wr_doc_chart(v->s, &rule->is);
+    if (p.count)
+        wr_points_draw(&p, v->d, wr_doc_series(*chart, s->name), limit);
+    wr_points_done(&p);
+}
+
 static struct wr_doc_chart *draw_columns(struct wr_scope *v,
                                          const struct wr_chart_rule *rule)
 {
     const json_t *table = wr_get_object(v->r->json, rule->columns);
-    const json_t *t = wr_get_list(table, rule->x);
     struct wr_doc_chart *chart = NULL;
-    struct wr_points p = {0};
     size_t columns = 0;
 
     while (rule->series[columns].key)
         columns++;
-    for (const struct wr_chart_series *s = rule->series; s->key; s++) {
-        const json_t *list = wr_get_list(table, s->key);
-        size_t n = WR_MIN(json_array_size(t), json_array_size(list));
-
-        if (rule->if_any && !has_values(list))
-            continue;
-        for (size_t i = 0; i < n; i++)
-            if (rule->gaps || isfinite(wr_get_at(list, i)))
-                wr_points_add(&p, wr_get_at(t, i),
-                              in_unit(wr_get_at(list, i), s->unit), false);
-        if (!p.count)
-            continue;
-        if (!chart)
-            chart = wr_doc_chart(v->s, &rule->is);
-        wr_points_draw(&p, v->d, wr_doc_series(chart, s->name),
-                       rule->gaps ? wr_view_share(columns * COLUMNS_BESIDE)
-                                  : WR_VIEW_SERIES_POINTS);
-    }
-    wr_points_done(&p);
+    for (size_t i = 0; i < columns; i++)
+        wr_chart_column(v, rule, table, &rule->series[i],
+                        rule->gaps ? wr_view_share(columns * COLUMNS_BESIDE)
+                                   : WR_VIEW_SERIES_POINTS,
+                        &chart);
     return chart;
 }
 

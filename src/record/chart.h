@@ -43,6 +43,12 @@ struct wr_chart_rule {
 struct wr_doc_chart *wr_chart_draw(struct wr_scope *v,
                                    const struct wr_chart_rule *rule);
 
+/* One column of a table as such a rule has them, into a chart that begins as NULL;
+ * of `limit` points. */
+void wr_chart_column(struct wr_scope *v, const struct wr_chart_rule *rule,
+                     const json_t *table, const struct wr_chart_series *s,
+                     size_t limit, struct wr_doc_chart **chart);
+
 /* For `label` and `by`: what tells a case from the others, or "all"; the label of
  * its record; the same where there are several; the number of a run. */
 const char *wr_chart_case(const struct wr_row *r, char *buf, size_t cap);

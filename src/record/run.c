@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "record/meanwhile.h"
+#include "record/view_monitor.h"
 #include "record/run_tables.h"
 #include "record/say.h"
 #include "record/train_charts.h"
