@@ -110,6 +110,7 @@ struct walk {
     struct wr_doc_series *line;
     double from, to; /* of x */
     bool any;
+    size_t record; /* of `apart` */
 };
 
 static void each_item(struct walk *w,
@@ -119,6 +120,8 @@ static void each_item(struct walk *w,
         const struct wr_case *row = &w->v->c.v[k];
         const struct wr_list l = items_of(w->rule, row);
 
+        if (w->rule->apart && row->record != w->record)
+            continue;
         for (size_t i = 0; i < l.count; i++)
             visit(w, &(struct wr_row){&w->v->c, k, i, row,
                                       l.v ? wr_list_at(&l, i) : NULL});
@@ -127,6 +130,8 @@ static void each_item(struct walk *w,
 
 static double number_of(const struct walk *w, const struct wr_row *r)
 {
+    if (w->rule->number)
+        return w->rule->number(r);
     return in_unit(
         wr_vals_number(w->rule->of, values_of(w->rule, r), w->series->key),
         w->series->unit);
@@ -176,10 +181,17 @@ static void add_target(struct walk *w, const struct wr_row *r)
     wr_pivot_role(w->pivot, WR_DOC_CEILING);
 }
 
-static struct wr_doc_chart *draw_bars(struct walk *w)
+static void draw_bars(struct walk *w)
 {
+    const struct wr_view_record *r = &w->v->r[w->record];
+    bool named = w->rule->apart && w->v->n > 1;
+    struct wr_doc_chart_spec is = w->rule->is;
+    char title[WR_VIEW_NAME];
     struct wr_pivot p = {0};
 
+    snprintf(title, sizeof(title), "%s%s%s", is.title, named ? ": " : "",
+             named ? r->label : "");
+    is.title = title;
     w->pivot = &p;
     for (w->series = w->rule->series; w->series->key; w->series++) {
         w->any = !w->rule->if_any;
@@ -190,8 +202,7 @@ static struct wr_doc_chart *draw_bars(struct walk *w)
     }
     if (common_target(w) > 0)
         each_item(w, add_target);
-    wr_pivot_draw(&p, w->v->d, w->v->s, &w->rule->is);
-    return NULL;
+    wr_pivot_draw(&p, w->v->d, w->v->s, &is);
 }
 
 static void add_point(struct walk *w, const struct wr_row *r)
@@ -242,7 +253,11 @@ struct wr_doc_chart *wr_chart_draw(struct wr_scope *v,
         items += items_of(rule, &v->c.v[k]).count;
     if (items < rule->least)
         return NULL;
-    return rule->x ? draw_points(&w) : draw_bars(&w);
+    if (rule->x)
+        return draw_points(&w);
+    for (; w.record < (rule->apart ? v->n : 1); w.record++)
+        draw_bars(&w);
+    return NULL;
 }
 
 const char *wr_chart_case(const struct wr_row *r, char *buf, size_t cap)

@@ -12,6 +12,15 @@ struct wr_chart_series {
     double unit;      /* it is divided by; 0: 1 */
 };
 
+#define WR_SERIES(...)                                                         \
+    (const struct wr_chart_series[])                                           \
+    {                                                                          \
+        __VA_ARGS__,                                                           \
+        {                                                                      \
+            NULL                                                               \
+        }                                                                      \
+    }
+
 /* It is left out if there is nothing to draw. */
 struct wr_chart_rule {
     struct wr_doc_chart_spec is;
@@ -29,6 +38,8 @@ struct wr_chart_rule {
      * series with a `by`, what that is called ("": as the series). */
     const char *(*label)(const struct wr_row *r, char *buf, size_t cap);
     const char *(*by)(const struct wr_row *r, char *buf, size_t cap);
+    double (*number)(const struct wr_row *r); /* instead of a key; or NULL */
+    bool apart;    /* a chart for each record, which its title names */
     const char *x; /* path; POINTS and LINES have it */
     const char
         *target; /* path in a row's values: a line, if it is that of all */

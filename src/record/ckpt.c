@@ -41,18 +41,22 @@ static const struct wr_vals facts = WR_VALS(FACTS);
 static const struct wr_sentence state[] = {
     {.text = "{like}, {tensors:0} tensors, {bytes:bytes}[ of {rank_count:0} "
              "ranks]; one memcpy of it takes {memcpy_s:s}; fast: {fast}, slow: "
-             "{slow}"},
+             "{slow}",
+     .fact = "State",
+     .whole = true},
     {.text = NULL}};
 
 static const struct wr_sentence copy[] = {
     {.text = "one memcpy of it: {memcpy_s:s}"}, {.text = NULL}};
 
 static const struct wr_sentence verdict[] = {
-    {.text = "Compared with saving to the slow tier, training stalls {by_burst} "
-             "through the burst buffer[, and {by_async} with an asynchronous "
-             "snapshot]."},
-    {.text = "An asynchronous save stalls {copies:2} times as long as one memcpy "
-             "of the same bytes."},
+    {.text =
+         "Compared with saving to the slow tier, training stalls {by_burst} "
+         "through the burst buffer[, and {by_async} with an asynchronous "
+         "snapshot]."},
+    {.text =
+         "An asynchronous save stalls {copies:2} times as long as one memcpy "
+         "of the same bytes."},
     {.text = NULL}};
 
 static const struct wr_sentence nothing[] = {
@@ -83,13 +87,10 @@ static const struct wr_chart_rule level_chart = {
            .log_y = true},
     .from = WR_FROM_CASE,
     .of = &wr_ckpt_case_vals,
-    .series =
-        (const struct wr_chart_series[]){
-            {"result.stall_s", "stall", 1},
-            {"result.fast_s", "on the fast tier", 1},
-            {"result.slow_s", "on the slow tier", 1},
-            {"result.verified_s", "verified", 1},
-            {NULL}},
+    .series = WR_SERIES({"result.stall_s", "stall", 1},
+                        {"result.fast_s", "on the fast tier", 1},
+                        {"result.slow_s", "on the slow tier", 1},
+                        {"result.verified_s", "verified", 1}),
     .if_any = true, /* most benches do not verify */
     .label = way_label};
 
@@ -101,7 +102,7 @@ static const struct wr_chart_rule save_chart = {
            .log_y = true},
     .from = WR_FROM_RUN,
     .of = &wr_ckpt_save_vals,
-    .series = (const struct wr_chart_series[]){{"stall_s", "", 1}, {NULL}},
+    .series = WR_SERIES({"stall_s", "", 1}),
     .label = way_label,
     .x = "at_s"};
 
@@ -234,17 +235,12 @@ static void print_copy(struct wr_scope *v)
 
 static void describe(struct wr_scope *v)
 {
-    char text[WR_SAY_BYTES];
-    struct ckpt_texts texts;
+    say_each(v, state);
+}
 
-    for (size_t i = 0; i < v->n; i++) {
-        const struct ckpt_facts f = find_facts(&v->r[i], &texts);
-
-        if (wr_sentence(state, &facts, &f, text, sizeof(text)))
-            wr_doc_fact(v->s, v->n > 1 ? v->r[i].label : "State", "%s", text);
-    }
-    if (!v->c.count)
-        wr_sentences(v->s, "", nothing, &facts, &(struct ckpt_facts){0});
+static void say_nothing(struct wr_scope *v)
+{
+    wr_sentences(v->s, "", nothing, &facts, &(struct ckpt_facts){0});
 }
 
 /* How long training stands still in each way of one record, and the ratio of
@@ -326,26 +322,19 @@ static struct wr_view_group *by_size(const struct wr_view_record *r, size_t n,
 
 static const struct wr_section sections[] = {
     {.of = WR_OF_GROUP,
-     .items =
-         (const struct wr_item[]){
-             {.show = wr_show_host},
-             {.show = wr_show_starved},
-             {.show = describe},
-             {.show = say_verdict},
-             {.chart = &level_chart, .only = WR_IF_ROWS},
-             {.chart = &save_chart, .only = WR_IF_ROWS},
-             {.show = wr_show_monitor},
-             {.table = &case_table, .only = WR_IF_ROWS},
-             {.show = wr_show_monitor_tables},
-             {.show = NULL}}},
+     .items = WR_ITEMS(
+         {.show = wr_show_host}, {.show = wr_show_starved}, {.show = describe},
+         {.show = say_nothing, .only = WR_IF_NO_ROWS}, {.show = say_verdict},
+         {.chart = &level_chart, .only = WR_IF_ROWS},
+         {.chart = &save_chart, .only = WR_IF_ROWS}, {.show = wr_show_monitor},
+         {.table = &case_table, .only = WR_IF_ROWS},
+         {.show = wr_show_monitor_tables})},
     {.items = NULL}};
 
 static const struct wr_section printed[] = {
-    {.items = (const struct wr_item[]){{.show = wr_show_starved},
-                                       {.show = print_copy},
-                                       {.table = &case_table},
-                                       {.show = NULL}}},
-    {.items = (const struct wr_item[]){{.show = say_verdict}, {.show = NULL}}},
+    {.items = WR_ITEMS({.show = wr_show_starved}, {.show = print_copy},
+                       {.table = &case_table})},
+    {.items = WR_ITEMS({.show = say_verdict})},
     {.items = NULL}};
 
 const struct wr_view wr_view_ckpt = {.command = "ckpt",

@@ -406,7 +406,7 @@ const struct wr_chart_rule wr_run_au_chart = {
     .of = &wr_run_epoch_vals,
     .list = offsetof(struct wr_run_values, epochs),
     .most = BARS_MAX,
-    .series = (const struct wr_chart_series[]){{"au", "AU", 0.01}, {NULL}},
+    .series = WR_SERIES({"au", "AU", 0.01}),
     .label = wr_chart_place,
     .by = wr_chart_records,
     .target = "config.au_target"};
@@ -419,10 +419,8 @@ const struct wr_chart_rule wr_run_step_chart = {
            .note = "Waiting is time in which an accelerator had no data."},
     .columns = "series",
     .x = "t",
-    .series = (const struct wr_chart_series[]){
-        {"wait_ms", "waiting for the batch", 1},
-        {"step_ms", "the whole step", 1},
-        {NULL}}};
+    .series = WR_SERIES({"wait_ms", "waiting for the batch", 1},
+                        {"step_ms", "the whole step", 1})};
 
 static const struct wr_chart_rule flow_chart = {
     .is = {.kind = WR_DOC_AREA,
@@ -432,8 +430,7 @@ static const struct wr_chart_rule flow_chart = {
            .note = "Demand: what the accelerators take if they never wait."},
     .columns = "series",
     .x = "t",
-    .series = (const struct wr_chart_series[]){{"mb_per_s", "read", 1},
-                                               {NULL}}};
+    .series = WR_SERIES({"mb_per_s", "read", 1})};
 
 static const char *rank_label(const struct wr_row *r, char *buf, size_t cap)
 {
@@ -457,11 +454,8 @@ const struct wr_chart_rule wr_run_rank_chart = {
     .list = offsetof(struct wr_run_values, ranks),
     .least = 2,
     .most = BARS_MAX,
-    .series = (const struct wr_chart_series[]){{"wait_s",
-                                                "waiting for its batches", 1},
-                                               {"barrier_s",
-                                                "waiting for slower ranks", 1},
-                                               {NULL}},
+    .series = WR_SERIES({"wait_s", "waiting for its batches", 1},
+                        {"barrier_s", "waiting for slower ranks", 1}),
     .label = rank_label};
 
 /* What is read, beside what is taken. */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
-#include "record/doc.h"
+#include "record/view.h"
 #include "record/view_say.h"
 
 #define PATH_MAX 64
@@ -76,6 +76,18 @@ double wr_vals_number(const struct wr_vals *of, const void *values,
 
 /* --- formats --- */
 
+static char *put_digits(double x, const char *format, char *buf, size_t cap)
+{
+    bool short_one = *format == 'g';
+    int digits = format[short_one] == '}' ? 6 : format[short_one] - '0';
+    bool percent = format[strcspn(format, "%}")] == '%';
+
+    x *= percent ? 100 : 1;
+    snprintf(buf, cap, short_one ? "%.*g%s" : "%.*f%s", digits, x,
+             percent ? " %" : "");
+    return buf;
+}
+
 static char *put_bytes(double x, char *buf, size_t cap)
 {
     return wr_format_bytes(buf, cap, x);
@@ -88,6 +100,8 @@ static char *put_size(double x, char *buf, size_t cap)
 
 static char *put_count(double x, char *buf, size_t cap)
 {
+    if (x < 9.95)
+        return put_digits(x, "1", buf, cap);
     return wr_format_count(buf, cap, (uint64_t)(fmin(x, 1e18) + 0.5));
 }
 
@@ -109,18 +123,6 @@ static char *put_us(double x, char *buf, size_t cap)
 static char *put_plural(double x, char *buf, size_t cap)
 {
     snprintf(buf, cap, "%s", x == 1 ? "" : "s");
-    return buf;
-}
-
-static char *put_digits(double x, const char *format, char *buf, size_t cap)
-{
-    bool short_one = *format == 'g';
-    int digits = format[short_one] == '}' ? 6 : format[short_one] - '0';
-    bool percent = format[strcspn(format, "%}")] == '%';
-
-    x *= percent ? 100 : 1;
-    snprintf(buf, cap, short_one ? "%.*g%s" : "%.*f%s", digits, x,
-             percent ? " %" : "");
     return buf;
 }
 
@@ -291,15 +293,18 @@ size_t wr_sentences(struct wr_doc_section *s, const char *label,
                     const struct wr_sentence *list, const struct wr_vals *of,
                     const void *values)
 {
-    char text[WR_SAY_BYTES];
+    char text[WR_SAY_BYTES], name[WR_VIEW_NAME];
     size_t said = 0;
 
     for (; list->text; list++) {
         if (!wr_sentence(list, of, values, text, sizeof(text)))
             continue;
         said++;
+        snprintf(name, sizeof(name), "%s%s%s", label,
+                 *label && !list->whole ? ", " : "",
+                 list->fact && !(*label && list->whole) ? list->fact : "");
         if (list->fact)
-            wr_doc_fact(s, list->fact, "%s", text);
+            wr_doc_fact(s, name, "%s", text);
         else
             wr_doc_note(s, list->warning, "%s%s%s", label, *label ? ": " : "",
                         text);

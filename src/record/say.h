@@ -9,7 +9,7 @@
  *
  * Formats: none for a text; digits behind the point (0, 1, ...); g, or with so many
  * digits at most (g3); with % percent of a share (1%, g4%); number (three digits),
- * count (1,234); bytes (powers of 1000), size (of 1024); time of seconds, as long
+ * count (1,234, 5.6); bytes (powers of 1000), size (of 1024); time of seconds, as long
  * ones are told; s, ms and us, short times of these units; plural, an "s" unless
  * it is one. */
 #ifndef WR_RECORD_SAY_H
@@ -34,8 +34,11 @@ struct wr_sentence {
      * text is not empty, a number is known), "!path", "path=word", "path>number",
      * "path<number". NULL: always. */
     const char *when;
-    const char
-        *fact; /* in front of its section, with this name; NULL: a note */
+    /* Its name in front of the section; NULL: it is a note. */
+    const char *fact;
+    /* A fact that is all about the record: of several it has the label of the
+     * record for a name, else both. */
+    bool whole;
     bool warning;
 };
 
@@ -54,7 +57,7 @@ bool wr_sentence(const struct wr_sentence *s, const struct wr_vals *of,
                  const void *values, char *buf, size_t cap);
 
 /* All that are to be said, as facts and notes; "label: " stands in front of
- * notes where it is not "". How many. */
+ * notes, "label, " of facts, where it is not "". How many. */
 size_t wr_sentences(struct wr_doc_section *s, const char *label,
                     const struct wr_sentence *list, const struct wr_vals *of,
                     const void *values);

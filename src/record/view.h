@@ -72,6 +72,16 @@ struct wr_item {
     unsigned only; /* WR_IF_... */
 };
 
+/* A list of items. */
+#define WR_ITEMS(...)                                                          \
+    (const struct wr_item[])                                                   \
+    {                                                                          \
+        __VA_ARGS__,                                                           \
+        {                                                                      \
+            .show = NULL                                                       \
+        }                                                                      \
+    }
+
 static inline bool wr_item_is(const struct wr_item *i)
 {
     return i->show || i->table || i->chart;

@@ -179,11 +179,9 @@ static const struct wr_chart_rule cpu_chart = {
     .x = "t_s",
     .gaps = true,
     .if_any = true,
-    .series = (const struct wr_chart_series[]){
-        {"cpu_process_cores", "this process", 1},
-        {"cpu_machine_cores", "whole machine", 1},
-        {"cpu_iowait_cores", "waiting for storage", 1},
-        {NULL}}};
+    .series = WR_SERIES({"cpu_process_cores", "this process", 1},
+                        {"cpu_machine_cores", "whole machine", 1},
+                        {"cpu_iowait_cores", "waiting for storage", 1})};
 
 static const struct wr_chart_rule memory_chart = {
     .is = {.kind = WR_DOC_LINES,
@@ -194,11 +192,9 @@ static const struct wr_chart_rule memory_chart = {
     .x = "t_s",
     .gaps = true,
     .if_any = true,
-    .series = (const struct wr_chart_series[]){
-        {"rss_bytes", "this process", MB},
-        {"page_cache_bytes", "page cache of the machine", MB},
-        {"dirty_bytes", "of it not yet written", MB},
-        {NULL}}};
+    .series = WR_SERIES({"rss_bytes", "this process", MB},
+                        {"page_cache_bytes", "page cache of the machine", MB},
+                        {"dirty_bytes", "of it not yet written", MB})};
 
 /* Beside other records I/O is enough. */
 static void of_one(struct wr_scope *v)
@@ -310,7 +306,8 @@ static double watching_s(const struct wr_row *r)
 }
 
 enum { DISKS = 1, MACHINE = 2 };
-#define MEAN(key_, digits_) .key = (key_), .cell = mean_cell, .digits = (digits_)
+#define MEAN(key_, digits_)                                                    \
+    .key = (key_), .cell = mean_cell, .digits = (digits_)
 
 const struct wr_column wr_monitor_columns[] = {
     {.head = "record", .side = '<', .text = record_cell},
