@@ -110,11 +110,11 @@ static struct wr_doc_chart *begin(struct wr_doc_section *s,
     bool many = rows->record_count > 1 && *r->label;
     char title[WR_VIEW_NAME], note[WR_VIEW_NAME], merged[64] = "";
     const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_POINTS,
-        .title = title,
-        .x = "seconds since the pipeline was opened",
-        .y = "ms since the batch before",
-        .note = note,
+        WR_DOC_POINTS,
+        title,
+        "seconds since the pipeline was opened",
+        "ms since the batch before",
+        note,
         .log_y = p->log_y};
 
     snprintf(title, sizeof(title), "Time of each batch%s%s", many ? ": " : "",

@@ -411,63 +411,64 @@ static void say_prefetch_pairs(struct wr_scope *v)
 
 /* --- the top of the page --- */
 
-/* The cases of one experiment. */
-struct time_part {
-    const struct wr_view_group *e;
-    struct wr_cases c;
-};
-
 /* The fastest case of all that read alone, or that did not. */
 struct best_case {
-    const struct time_part *part;
+    const struct wr_cases *part;
     size_t row;
     double rate;
 };
 
-static struct best_case fastest(const struct time_part *p, size_t n, bool read)
+static struct best_case fastest(const struct wr_cases *p, size_t n, bool read)
 {
     struct best_case b = {.rate = 0};
 
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < p[i].c.count; k++) {
-            const struct wr_case *row = &p[i].c.v[k];
+        for (size_t k = 0; k < p[i].count; k++) {
+            const struct wr_case *row = &p[i].v[k];
             double rate = read ? wr_bench_median(row)->bytes_per_s
                                : wr_bench_median(row)->samples_per_s;
 
-            if (wr_bench_is_read(&p[i].c) == read && rate > b.rate)
+            if (wr_bench_is_read(&p[i]) == read && rate > b.rate)
                 b = (struct best_case){&p[i], k, rate};
         }
     return b;
 }
 
-static size_t say_pipeline(struct wr_doc *d, const struct time_part *p,
-                           size_t n, size_t room)
+/* " (4 threads, cold)", or nothing. */
+static char *in_brackets(const struct best_case *b, char *buf, size_t cap)
+{
+    char label[WR_VIEW_NAME];
+
+    wr_cases_label(b->part, b->row, NULL, label, sizeof(label));
+    snprintf(buf, cap, "%s%s%s", *label ? " (" : "", label, *label ? ")" : "");
+    return buf;
+}
+
+static size_t say_pipeline(struct wr_doc *d, const struct wr_cases *p, size_t n,
+                           size_t room)
 {
     struct best_case b = fastest(p, n, /* read= */ false);
     char label[WR_VIEW_NAME], rate[32];
-    const struct wr_case *row;
+    const struct wr_bench_result_values *result;
     const char *limit;
 
     if (!b.part)
         return 0;
-    row = &b.part->c.v[b.row];
-    limit = wr_bench_is_starved(row)
-                ? NULL
-                : limit_of(wr_bench_case(row)->result.verdict);
-    wr_cases_label(&b.part->c, b.row, NULL, label, sizeof(label));
+    result = &wr_bench_case(&b.part->v[b.row])->result;
+    limit = result->starved ? NULL : limit_of(result->verdict);
     wr_say_number(b.rate, rate, sizeof(rate));
-    wr_doc_summary(d, "The pipeline delivers up to %s samples/s%s%s%s%s%s.",
-                   rate, *label ? " (" : "", label, *label ? ")" : "",
+    wr_doc_summary(d, "The pipeline delivers up to %s samples/s%s%s%s.", rate,
+                   in_brackets(&b, label, sizeof(label)),
                    limit ? "; what limits it is " : "", limit ? limit : "");
     wr_doc_headline(d, "samples/s fed, at best", "%s", rate);
     if (limit && room > 2)
         wr_doc_headline(d, "limits it", "%s", limit);
-    if (wr_bench_is_starved(row))
+    if (result->starved)
         wr_doc_summary(d, "Other programs had the cores then: it is too low.");
     return 1;
 }
 
-static size_t say_read(struct wr_doc *d, const struct time_part *p, size_t n,
+static size_t say_read(struct wr_doc *d, const struct wr_cases *p, size_t n,
                        size_t room)
 {
     struct best_case b = fastest(p, n, /* read= */ true);
@@ -475,22 +476,21 @@ static size_t say_read(struct wr_doc *d, const struct time_part *p, size_t n,
 
     if (!b.part)
         return 0;
-    wr_cases_label(&b.part->c, b.row, NULL, label, sizeof(label));
     wr_say_number(b.rate / MB, rate, sizeof(rate));
-    wr_doc_summary(d, "Reading alone reaches %s MB/s%s%s%s.", rate,
-                   *label ? " (" : "", label, *label ? ")" : "");
+    wr_doc_summary(d, "Reading alone reaches %s MB/s%s.", rate,
+                   in_brackets(&b, label, sizeof(label)));
     wr_doc_headline(d, "reading alone", "%s MB/s", rate);
     return 1;
 }
 
-static size_t say_prefetch(struct wr_doc *d, const struct time_part *p,
-                           size_t n, size_t room)
+static size_t say_prefetch(struct wr_doc *d, const struct wr_cases *p, size_t n,
+                           size_t room)
 {
     struct case_pair best = {0}, pairs[NOTES_MAX];
     double change;
 
     for (size_t i = 0; i < n; i++) {
-        size_t found = find_pairs(&p[i].c, pairs, NOTES_MAX);
+        size_t found = find_pairs(&p[i], pairs, NOTES_MAX);
 
         for (size_t k = 0; k < found; k++)
             if (!(best.on_s > 0) ||
@@ -528,11 +528,11 @@ static const struct wr_case *at_threads(const struct wr_cases *c, size_t record,
 }
 
 /* "8 threads read 2.3 times as fast as 1 on hdd, 7.8 times on lustre". */
-static size_t say_threads(struct wr_doc *d, const struct time_part *p, size_t n,
+static size_t say_threads(struct wr_doc *d, const struct wr_cases *p, size_t n,
                           size_t room)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct wr_cases *c = &p[i].c;
+        const struct wr_cases *c = &p[i];
         const struct wr_case *few = at_threads(c, 0, false);
         const struct wr_case *many = at_threads(c, 0, true);
         char text[WR_VIEW_NAME] = "";
@@ -559,29 +559,6 @@ static size_t say_threads(struct wr_doc *d, const struct time_part *p, size_t n,
         return 1;
     }
     return 0;
-}
-
-static void bench_say(struct wr_doc *d, const struct wr_view_group *e, size_t n,
-                      size_t room)
-{
-    static size_t (*const say[])(struct wr_doc *, const struct time_part *,
-                                 size_t, size_t) = {say_pipeline, say_prefetch,
-                                                    say_read, say_threads};
-    struct time_part *parts = calloc(n + 1, sizeof(*parts));
-
-    if (!parts) {
-        wr_doc_fail(d);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        parts[i].e = &e[i];
-        wr_cases_init(&parts[i].c, e[i].records, e[i].count, &wr_bench_spec);
-    }
-    for (size_t i = 0; i < WR_ARRAY_LEN(say) && room; i++)
-        room -= say[i](d, parts, n, room);
-    for (size_t i = 0; i < n; i++)
-        wr_cases_done(&parts[i].c);
-    free(parts);
 }
 
 /* --- sections --- */
@@ -642,14 +619,23 @@ static struct wr_view_group *bench_groups(const struct wr_view_record *r,
 static void bench_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
+    static size_t (*const say[])(struct wr_doc *, const struct wr_cases *,
+                                 size_t, size_t) = {say_pipeline, say_prefetch,
+                                                    say_read, say_threads};
     size_t count = 0;
-    struct wr_view_group *e = bench_groups(r, n, &count);
+    struct wr_view_group *g = bench_groups(r, n, &count);
+    struct wr_cases *parts = calloc(count + 1, sizeof(*parts));
 
-    if (!e)
+    if (!g || !parts)
         wr_doc_fail(d);
-    else
-        bench_say(d, e, count, room);
-    wr_view_groups_free(e, count);
+    for (size_t i = 0; g && parts && i < count; i++)
+        wr_cases_init(&parts[i], g[i].records, g[i].count, &wr_bench_spec);
+    for (size_t i = 0; g && parts && i < WR_ARRAY_LEN(say) && room; i++)
+        room -= say[i](d, parts, count, room);
+    for (size_t i = 0; parts && i < count; i++)
+        wr_cases_done(&parts[i]);
+    free(parts);
+    wr_view_groups_free(g, count);
 }
 
 static void print_common(struct wr_scope *v)

@@ -121,69 +121,37 @@ static const char *counts(const struct wr_column *c, const struct wr_row *r,
 /* Settings that are the same in all rows and not ALWAYS shown stand above the
  * table, to keep it narrow. */
 const struct wr_column wr_bench_case_columns[] = {
-    {.head = "record",
-     .help = "of several records",
-     .side = '<',
-     .only = RECORD,
-     .text = wr_cell_record},
-    {.head = "case",
-     .help = "other settings that differ among the cases",
-     .side = '<',
-     .only = OTHERS,
+    {"record", "of several records", '<', RECORD, .text = wr_cell_record},
+    {"case", "other settings that differ among the cases", '<', OTHERS,
      .text = others},
-    {.head = "stages",
-     .help = "what is done to each sample (--stages)",
-     .side = '<',
+    {"stages", "what is done to each sample (--stages)", '<',
      SETTING(0, "stages")},
-    {.head = "page-cache",
-     .help = "its state before every run (--page-cache)",
-     .side = '<',
+    {"page-cache", "its state before every run (--page-cache)", '<',
      SETTING(PAGE_CACHE, "page_cache")},
-    {.head = "decode",
-     .help = "how JPEG is decoded (--decode)",
-     .side = '<',
-     SETTING(2, "decode")},
-    {.head = "threads",
-     .help = "workers (--threads)",
-     .side = '>',
-     SETTING(3, "threads")},
-    {.head = "depth",
-     .help = "reads in flight per worker (--depth)",
-     .side = '>',
-     SETTING(4, "depth")},
-    {.head = "prefetch",
-     .help = "finished batches kept ahead (--prefetch)",
-     .side = '>',
+    {"decode", "how JPEG is decoded (--decode)", '<', SETTING(2, "decode")},
+    {"threads", "workers (--threads)", '>', SETTING(3, "threads")},
+    {"depth", "reads in flight per worker (--depth)", '>', SETTING(4, "depth")},
+    {"prefetch", "finished batches kept ahead (--prefetch)", '>',
      SETTING(5, "prefetch")},
-    {.head = "batch",
-     .help = "samples per batch (--batch)",
-     .side = '>',
-     SETTING(6, "batch")},
+    {"batch", "samples per batch (--batch)", '>', SETTING(6, "batch")},
     {.help = "rate, median of the counted runs",
      .side = '>',
      MEDIAN(samples_per_s),
      .show = WR_SHOW_BRIEF},
-    {.head = "+-",
-     .help = "spread: half of the runs' range as a fraction of the median; -: "
-             "one run only",
-     .side = '>',
-     .number = spread,
-     .show = WR_SHOW_PERCENT},
+    {"+-",
+     "spread: half of the runs' range as a fraction of the median; -: "
+     "one run only",
+     '>', .number = spread, .show = WR_SHOW_PERCENT},
     {.side = '>', MEDIAN(bytes_per_s), .fewer = 1},
     {.side = '+', MEDIAN(cpu_s_per_1000), .fewer = 1},
     {.side = '+', MEDIAN(peak_bytes)},
     {.side = '+', MEDIAN(first_batch_ms), .fewer = 1},
-    {.head = "p99/p50",
-     .help = "how evenly batches come: 99th percentile of the time between two "
-             "batches, divided by the median",
-     .side = '+',
-     .number = evenness,
-     .digits = 2},
-    {.head = "stalls",
-     .help = "batches that took over three times the median (weir report)",
-     .side = '>',
-     .only = BATCHES,
-     .number = stalls},
+    {"p99/p50",
+     "how evenly batches come: 99th percentile of the time between two "
+     "batches, divided by the median",
+     '+', .number = evenness, .digits = 2},
+    {"stalls", "batches that took over three times the median (weir report)",
+     '>', BATCHES, .number = stalls},
     {.side = '>', RESULT(of_decode_limit)},
     {.side = '-', RESULT(of_read_limit)},
     {.side = '<', RESULT(verdict), .text = verdict},
@@ -191,14 +159,8 @@ const struct wr_column wr_bench_case_columns[] = {
 
 const struct wr_column wr_bench_run_columns[] = {
     {NAME},
-    {.head = "run",
-     .help = "number of the run of a case",
-     .side = '>',
-     .number = wr_cell_place},
-    {.head = "counts",
-     .help = "warm-up: the run is not counted",
-     .side = '<',
-     .text = counts},
+    {"run", "number of the run of a case", '>', .number = wr_cell_place},
+    {"counts", "warm-up: the run is not counted", '<', .text = counts},
     {.side = '>', RUN(start_s)},
     {.side = '>', RUN(seconds)},
     {.side = '>', RUN(samples_per_s)},
@@ -315,23 +277,18 @@ static unsigned shown_of(const struct wr_scope *v)
 }
 
 const struct wr_table_rule wr_bench_case_table = {
-    .title = "Cases, medians of the counted runs",
-    .rows = "cases",
-    .columns = wr_bench_case_columns,
+    "Cases, medians of the counted runs", "cases", wr_bench_case_columns,
     .which = shown_of};
 
 const struct wr_table_rule wr_bench_run_table = {
-    .title = "Runs",
-    .rows = "runs",
-    .columns = wr_bench_run_columns,
-    .list = offsetof(struct wr_bench_case_values, runs),
-    .fold = true};
+    "Runs", "runs", wr_bench_run_columns,
+    offsetof(struct wr_bench_case_values, runs), .fold = true};
 
 const struct wr_table_rule wr_bench_rank_table = {
-    .title = "Ranks",
-    .rows = "ranks",
-    .columns = wr_bench_rank_columns,
-    .list = offsetof(struct wr_bench_case_values, ranks),
+    "Ranks",
+    "ranks",
+    wr_bench_rank_columns,
+    offsetof(struct wr_bench_case_values, ranks),
     .least = 1,
     .fold = true};
 
@@ -399,10 +356,7 @@ static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
     struct wr_cases named = *c;
     struct wr_pivot p = {0};
     const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_BARS,
-        .title = title,
-        .x = by_threads ? "threads" : "",
-        .y = unit,
+        WR_DOC_BARS, title, by_threads ? "threads" : "", unit,
         .note = "Medians of the counted runs; whiskers: lowest and highest."};
 
     if (one)
@@ -462,12 +416,9 @@ void wr_bench_rates(struct wr_scope *v)
 
 /* What of the runtime the consumer waited, with and without prefetching. */
 static const struct wr_chart_rule prefetch_chart = {
-    .is = {.kind = WR_DOC_STACKED,
-           .title = "Runtime with and without prefetch",
-           .x = "",
-           .y = "seconds",
-           .note = "Medians of the counted runs: the time the consumer worked, "
-                   "and the time it waited for a batch."},
+    .is = {WR_DOC_STACKED, "Runtime with and without prefetch", "", "seconds",
+           "Medians of the counted runs: the time the consumer worked, "
+           "and the time it waited for a batch."},
     .from = WR_FROM_MEDIAN,
     .of = &wr_bench_vals,
     .series = WR_SERIES({"times.consumer_busy_s", "consumer works", 1},
@@ -487,11 +438,8 @@ void wr_bench_prefetch(struct wr_scope *v)
 }
 
 static const struct wr_chart_rule stage_chart = {
-    .is = {.kind = WR_DOC_STACKED,
-           .title = "Where the workers' time went",
-           .x = "",
-           .y = "seconds of all workers",
-           .note = "Medians of the counted runs."},
+    .is = {WR_DOC_STACKED, "Where the workers' time went", "",
+           "seconds of all workers", "Medians of the counted runs."},
     .from = WR_FROM_MEDIAN,
     .of = &wr_bench_vals,
     .series = WR_SERIES({"times.storage_wait_s", "waiting for storage", 1},

@@ -79,11 +79,8 @@ static const char *way_label(const struct wr_row *r, char *buf, size_t cap)
 }
 
 static const struct wr_chart_rule level_chart = {
-    .is = {.kind = WR_DOC_BARS,
-           .title = "How long a save takes",
-           .x = "way of saving",
-           .y = "seconds",
-           .note = "Medians. Training stands still for the stall alone.",
+    .is = {WR_DOC_BARS, "How long a save takes", "way of saving", "seconds",
+           "Medians. Training stands still for the stall alone.",
            .log_y = true},
     .from = WR_FROM_CASE,
     .of = &wr_ckpt_case_vals,
@@ -95,10 +92,7 @@ static const struct wr_chart_rule level_chart = {
     .label = way_label};
 
 static const struct wr_chart_rule save_chart = {
-    .is = {.kind = WR_DOC_POINTS,
-           .title = "The stall of each save",
-           .x = "when (s)",
-           .y = "stall (s)",
+    .is = {WR_DOC_POINTS, "The stall of each save", "when (s)", "stall (s)",
            .log_y = true},
     .from = WR_FROM_RUN,
     .of = &wr_ckpt_save_vals,
@@ -136,10 +130,7 @@ enum { VERIFIED = 1 };
                            struct wr_ckpt_case_values, result.member)
 
 const struct wr_column wr_ckpt_case_columns[] = {
-    {.head = "way",
-     .help = "the way of saving: see --ways",
-     .side = '<',
-     .text = name_cell},
+    {"way", "the way of saving: see --ways", '<', .text = name_cell},
     {RESULT(stall_s), .show = WR_SHOW_TIME},
     {RESULT(fast_s), .show = WR_SHOW_TIME},
     {RESULT(slow_s), .show = WR_SHOW_TIME},
@@ -148,11 +139,8 @@ const struct wr_column wr_ckpt_case_columns[] = {
     {RESULT(stall_bytes_per_s), .show = WR_SHOW_RATE},
     {RESULT(drain_bytes_per_s), .show = WR_SHOW_RATE},
     {RESULT(restore_bytes_per_s), .show = WR_SHOW_RATE},
-    {.head = "less stall",
-     .help = "times, against saving to the slow tier directly",
-     .side = '>',
-     .number = less_stall,
-     .digits = 1},
+    {"less stall", "times, against saving to the slow tier directly", '>',
+     .number = less_stall, .digits = 1},
     {.head = NULL}};
 
 static const struct wr_table_rule case_table = {

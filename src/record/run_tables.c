@@ -66,137 +66,59 @@ static void restored_cell(struct wr_doc_table *t, const struct wr_column *c,
 
 static const struct wr_column epoch_columns[] = {
     {.head = "epoch", .side = '>', EPOCH(epoch)},
-    {.head = "time",
-     .help = "of the epoch, everything included",
-     .side = '>',
-     EPOCH(seconds),
+    {"time", "of the epoch, everything included", '>', EPOCH(seconds), TIME},
+    {"AU", "part of the time in which the accelerators computed", '>',
+     EPOCH(au), .cell = au_cell},
+    {"AU (DLIO)", "by the formula of DLIO, which leaves out some steps", '+',
+     EPOCH(au_dlio), .show = WR_SHOW_PERCENT},
+    {"samples/s", "of all accelerators", '>', EPOCH(samples_per_s)},
+    {"read", "bytes per second that were read, measured", '>',
+     EPOCH(bytes_per_s), .show = WR_SHOW_RATE},
+    {"waiting", "for batches, mean of the accelerators", '>', EPOCH(wait_s),
      TIME},
-    {.head = "AU",
-     .help = "part of the time in which the accelerators computed",
-     .side = '>',
-     EPOCH(au),
-     .cell = au_cell},
-    {.head = "AU (DLIO)",
-     .help = "by the formula of DLIO, which leaves out some steps",
-     .side = '+',
-     EPOCH(au_dlio),
-     .show = WR_SHOW_PERCENT},
-    {.head = "samples/s",
-     .help = "of all accelerators",
-     .side = '>',
-     EPOCH(samples_per_s)},
-    {.head = "read",
-     .help = "bytes per second that were read, measured",
-     .side = '>',
-     EPOCH(bytes_per_s),
-     .show = WR_SHOW_RATE},
-    {.head = "waiting",
-     .help = "for batches, mean of the accelerators",
-     .side = '>',
-     EPOCH(wait_s),
-     TIME},
-    {.head = "evaluating",
-     .help = "time of the evaluation",
-     .side = '>',
-     .only = EVALUATED,
-     .if_any = true,
-     EPOCH(eval_s),
-     TIME},
-    {.head = "saving",
-     .help = "time in which a checkpoint held it up",
-     .side = '>',
-     .only = SAVED,
-     .if_any = true,
-     EPOCH(save_s),
-     TIME},
-    {.head = "cached",
-     .help = "part of the data in the page cache before the epoch",
-     .side = '>',
-     .only = CACHED,
-     .if_any = true,
-     EPOCH(resident),
-     .show = WR_SHOW_PERCENT},
+    {"evaluating", "time of the evaluation", '>', EVALUATED, .if_any = true,
+     EPOCH(eval_s), TIME},
+    {"saving", "time in which a checkpoint held it up", '>', SAVED,
+     .if_any = true, EPOCH(save_s), TIME},
+    {"cached", "part of the data in the page cache before the epoch", '>',
+     CACHED, .if_any = true, EPOCH(resident), .show = WR_SHOW_PERCENT},
     {.head = NULL}};
 
 static const struct wr_column search_columns[] = {
-    {.head = "accelerators", .help = "how many were emulated", .side = '>'},
-    {.head = "AU", .help = "that they reached", .side = '>'},
-    {.head = "samples/s", .help = "of all of them", .side = '>'},
-    {.head = "read", .help = "bytes per second", .side = '>'},
-    {.head = "fed", .help = "whether AU reached the target", .side = '<'},
+    {"accelerators", "how many were emulated", '>', .only = 0},
+    {"AU", "that they reached", '>', .only = 0},
+    {"samples/s", "of all of them", '>', .only = 0},
+    {"read", "bytes per second", '>', .only = 0},
+    {"fed", "whether AU reached the target", '<', .only = 0},
     {.head = NULL}};
 
 static const struct wr_column rank_columns[] = {
     {.head = "rank", .side = '>', RANK(rank)},
     {.head = "host", .side = '<', RANK(host)},
-    {.head = "accelerators",
-     .help = "that it emulated",
-     .side = '>',
-     RANK(accelerators)},
-    {.head = "AU", .help = "of these", .side = '>', RANK(au), .cell = au_cell},
-    {.head = "waiting", .help = "for batches", .side = '>', RANK(wait_s), TIME},
-    {.head = "for others",
-     .help = "waiting for slower ranks",
-     .side = '>',
-     RANK(barrier_s),
-     TIME},
-    {.head = "read",
-     .help = "bytes in all",
-     .side = '>',
-     RANK(bytes),
-     .cell = size_cell},
+    {"accelerators", "that it emulated", '>', RANK(accelerators)},
+    {"AU", "of these", '>', RANK(au), .cell = au_cell},
+    {"waiting", "for batches", '>', RANK(wait_s), TIME},
+    {"for others", "waiting for slower ranks", '>', RANK(barrier_s), TIME},
+    {"read", "bytes in all", '>', RANK(bytes), .cell = size_cell},
     {.head = NULL}};
 
 static const struct wr_column save_columns[] = {
-    {.head = "step",
-     .help = "after which it was saved",
-     .side = '>',
-     SAVE(step)},
-    {.head = "began",
-     .help = "seconds since the run began",
-     .side = '>',
-     SAVE(at_s),
+    {"step", "after which it was saved", '>', SAVE(step)},
+    {"began", "seconds since the run began", '>', SAVE(at_s), TIME},
+    {"size", "of all ranks", '>', SAVE(bytes), .cell = size_cell},
+    {"stall", "how long the accelerators stood still", '>', SAVE(stall_s),
      TIME},
-    {.head = "size",
-     .help = "of all ranks",
-     .side = '>',
-     SAVE(bytes),
-     .cell = size_cell},
-    {.head = "stall",
-     .help = "how long the accelerators stood still",
-     .side = '>',
-     SAVE(stall_s),
-     TIME},
-    {.head = "on fast",
-     .help = "from the call until it was on the fast tier, or the only one",
-     .side = '>',
-     SAVE(fast_s),
-     TIME},
-    {.head = "on slow",
-     .help = "and on the slow tier",
-     .side = '>',
-     .only = SLOW,
-     .if_any = true,
-     SAVE(slow_s),
+    {"on fast", "from the call until it was on the fast tier, or the only one",
+     '>', SAVE(fast_s), TIME},
+    {"on slow", "and on the slow tier", '>', SLOW, .if_any = true, SAVE(slow_s),
      TIME},
     {.head = NULL}};
 
 static const struct wr_column restore_columns[] = {
     {.head = "restored step", .side = '>', RESTORE(step)},
-    {.head = "time",
-     .help = "until all ranks had it",
-     .side = '>',
-     RESTORE(seconds),
-     TIME},
-    {.head = "size",
-     .help = "of all ranks",
-     .side = '>',
-     RESTORE(bytes),
-     .cell = size_cell},
-    {.head = "rate",
-     .help = "bytes per second",
-     .side = '>',
-     .cell = restored_cell},
+    {"time", "until all ranks had it", '>', RESTORE(seconds), TIME},
+    {"size", "of all ranks", '>', RESTORE(bytes), .cell = size_cell},
+    {"rate", "bytes per second", '>', .cell = restored_cell},
     {.head = NULL}};
 
 const struct wr_columns wr_run_columns[] = {
@@ -205,33 +127,21 @@ const struct wr_columns wr_run_columns[] = {
     {"restores", restore_columns}, {NULL, NULL}};
 
 const struct wr_table_rule wr_run_epoch_table = {
-    .title = "Epochs",
-    .rows = "epochs",
-    .columns = epoch_columns,
-    .list = offsetof(struct wr_run_values, epochs),
+    "Epochs", "epochs", epoch_columns, offsetof(struct wr_run_values, epochs),
     .least = 1};
 
 /* Of more than one. */
 const struct wr_table_rule wr_run_rank_table = {
-    .title = "Ranks",
-    .rows = "ranks",
-    .columns = rank_columns,
-    .list = offsetof(struct wr_run_values, ranks),
+    "Ranks", "ranks", rank_columns, offsetof(struct wr_run_values, ranks),
     .least = 2};
 
 const struct wr_table_rule wr_run_save_table = {
-    .title = "Saves",
-    .rows = "saves",
-    .columns = save_columns,
-    .list = offsetof(struct wr_run_values, saves),
+    "Saves", "saves", save_columns, offsetof(struct wr_run_values, saves),
     .least = 1};
 
 const struct wr_table_rule wr_run_restore_table = {
-    .title = "Restores",
-    .rows = "restores",
-    .columns = restore_columns,
-    .list = offsetof(struct wr_run_values, restores),
-    .least = 1};
+    "Restores", "restores", restore_columns,
+    offsetof(struct wr_run_values, restores), .least = 1};
 
 #define POINTS_MAX 1000 /* of a search that are shown */
 
@@ -382,12 +292,8 @@ static const char *run_label(const struct wr_row *r, char *buf, size_t cap)
 }
 
 const struct wr_chart_rule wr_run_loss_chart = {
-    .is = {.kind = WR_DOC_STACKED,
-           .title = "Where the time went",
-           .x = "",
-           .y = "% of the time",
-           .note = "Everything but computing is lost.",
-           .most = 100},
+    .is = {WR_DOC_STACKED, "Where the time went", "", "% of the time",
+           "Everything but computing is lost.", .most = 100},
     .from = WR_FROM_CASE,
     .of = &wr_run_vals,
     .series = wr_run_parts,
@@ -395,12 +301,9 @@ const struct wr_chart_rule wr_run_loss_chart = {
     .label = run_label};
 
 const struct wr_chart_rule wr_run_au_chart = {
-    .is = {.kind = WR_DOC_BARS,
-           .title = "Utilization of each epoch",
-           .x = "epoch",
-           .y = "AU (%)",
-           .note = "AU: the part of the time in which the accelerators "
-                   "computed.",
+    .is = {WR_DOC_BARS, "Utilization of each epoch", "epoch", "AU (%)",
+           "AU: the part of the time in which the accelerators "
+           "computed.",
            .most = 100},
     .from = WR_FROM_RUN,
     .of = &wr_run_epoch_vals,
@@ -412,22 +315,17 @@ const struct wr_chart_rule wr_run_au_chart = {
     .target = "config.au_target"};
 
 const struct wr_chart_rule wr_run_step_chart = {
-    .is = {.kind = WR_DOC_POINTS,
-           .title = "Time of each step, and waiting in it",
-           .x = "seconds",
-           .y = "milliseconds",
-           .note = "Waiting is time in which an accelerator had no data."},
+    .is = {WR_DOC_POINTS, "Time of each step, and waiting in it", "seconds",
+           "milliseconds",
+           "Waiting is time in which an accelerator had no data."},
     .columns = "series",
     .x = "t",
     .series = WR_SERIES({"wait_ms", "waiting for the batch", 1},
                         {"step_ms", "the whole step", 1})};
 
 static const struct wr_chart_rule flow_chart = {
-    .is = {.kind = WR_DOC_AREA,
-           .title = "What was read over time",
-           .x = "seconds",
-           .y = "MB/s",
-           .note = "Demand: what the accelerators take if they never wait."},
+    .is = {WR_DOC_AREA, "What was read over time", "seconds", "MB/s",
+           "Demand: what the accelerators take if they never wait."},
     .columns = "series",
     .x = "t",
     .series = WR_SERIES({"mb_per_s", "read", 1})};
@@ -443,12 +341,9 @@ static const char *rank_label(const struct wr_row *r, char *buf, size_t cap)
 }
 
 const struct wr_chart_rule wr_run_rank_chart = {
-    .is = {.kind = WR_DOC_STACKED,
-           .title = "Time that each rank lost",
-           .x = "rank",
-           .y = "seconds",
-           .note = "A rank that waits for its batches and not for others is "
-                   "the one that they wait for."},
+    .is = {WR_DOC_STACKED, "Time that each rank lost", "rank", "seconds",
+           "A rank that waits for its batches and not for others is "
+           "the one that they wait for."},
     .from = WR_FROM_RUN,
     .of = &wr_run_rank_vals,
     .list = offsetof(struct wr_run_values, ranks),
@@ -496,11 +391,11 @@ void wr_run_search_chart(struct wr_scope *v)
     const struct wr_view_record *r = v->r;
     size_t n = v->n;
     const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_LINES,
-        .title = "Utilization by number of accelerators",
-        .x = "accelerators",
-        .y = "AU (%)",
-        .note = "As many can be fed as stay above the target.",
+        WR_DOC_LINES,
+        "Utilization by number of accelerators",
+        "accelerators",
+        "AU (%)",
+        "As many can be fed as stay above the target.",
         .most = 100};
     double from = INFINITY, to = -INFINITY, target = NAN;
     struct wr_doc_chart *c = NULL;
