@@ -107,7 +107,7 @@ static struct wr_doc_chart *begin(struct wr_doc_section *s,
                                   const struct batch_plan *p)
 {
     const struct wr_view_record *r = &rows->records[p->record];
-    bool many = rows->record_count > 1 && *r->label;
+    bool many = rows->record_count > 1;
     char title[WR_VIEW_NAME], note[WR_VIEW_NAME], merged[64] = "";
     const struct wr_doc_chart_spec spec = {
         WR_DOC_POINTS,
@@ -142,8 +142,7 @@ static size_t draw(struct wr_doc *d, struct wr_doc_section *s,
     char label[WR_VIEW_NAME];
     struct wr_batches b;
 
-    if (*rows->records[p->record].label)
-        one.record_count = 1; /* the title names the record */
+    one.record_count = 1; /* the title names the record */
     for (; drawn < p->cases; k++) {
         wr_batches_of(&rows->v[k], &points, &b);
         if (b.rows < ROWS_MIN) {

@@ -437,7 +437,7 @@ static struct best_case fastest(const struct wr_cases *p, size_t n, bool read)
 /* " (4 threads, cold)", or nothing. */
 static char *in_brackets(const struct best_case *b, char *buf, size_t cap)
 {
-    char label[WR_VIEW_NAME];
+    char label[WR_VIEW_NAME - 4];
 
     wr_cases_label(b->part, b->row, NULL, label, sizeof(label));
     snprintf(buf, cap, "%s%s%s", *label ? " (" : "", label, *label ? ")" : "");

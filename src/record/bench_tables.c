@@ -392,8 +392,6 @@ static bool are_far_apart(const struct wr_cases *c)
     for (size_t r = 0; r < c->record_count; r++) {
         double best = 0;
 
-        if (!*c->records[r].label)
-            return false;
         for (size_t k = 0; k < c->count; k++)
             if (c->v[k].record == r)
                 best = fmax(best, wr_bench_median(&c->v[k])->samples_per_s);

@@ -101,7 +101,7 @@ static const void *values_of(const struct wr_chart_rule *rule,
 }
 
 /* What is done with each item; its number is told. */
-struct walk {
+struct chart_walk {
     struct wr_scope *v;
     const struct wr_chart_rule *rule;
     const struct wr_chart_series *series;
@@ -113,8 +113,9 @@ struct walk {
     size_t record; /* of `apart` */
 };
 
-static void each_item(struct walk *w,
-                      void (*visit)(struct walk *w, const struct wr_row *r))
+static void each_item(struct chart_walk *w,
+                      void (*visit)(struct chart_walk *w,
+                                    const struct wr_row *r))
 {
     for (size_t k = 0; k < w->v->c.count; k++) {
         const struct wr_case *row = &w->v->c.v[k];
@@ -128,7 +129,7 @@ static void each_item(struct walk *w,
     }
 }
 
-static double number_of(const struct walk *w, const struct wr_row *r)
+static double number_of(const struct chart_walk *w, const struct wr_row *r)
 {
     if (w->rule->number)
         return w->rule->number(r);
@@ -137,13 +138,13 @@ static double number_of(const struct walk *w, const struct wr_row *r)
         w->series->unit);
 }
 
-static void look_for_any(struct walk *w, const struct wr_row *r)
+static void look_for_any(struct chart_walk *w, const struct wr_row *r)
 {
     w->any |= number_of(w, r) > 0;
 }
 
 /* NaN if they do not have the same. */
-static double common_target(const struct walk *w)
+static double common_target(const struct chart_walk *w)
 {
     const struct wr_cases *c = &w->v->c;
     double target = NAN;
@@ -159,7 +160,7 @@ static double common_target(const struct walk *w)
     return target > 0 ? in_unit(target, w->rule->series->unit) : NAN;
 }
 
-static void add_bar(struct walk *w, const struct wr_row *r)
+static void add_bar(struct chart_walk *w, const struct wr_row *r)
 {
     char label[WR_VIEW_NAME], by[WR_VIEW_NAME] = "";
     const char *name = w->rule->by ? w->rule->by(r, by, sizeof(by)) : "";
@@ -172,7 +173,7 @@ static void add_bar(struct walk *w, const struct wr_row *r)
                  w->rule->label(r, label, sizeof(label)), NAN, x);
 }
 
-static void add_target(struct walk *w, const struct wr_row *r)
+static void add_target(struct chart_walk *w, const struct wr_row *r)
 {
     char label[WR_VIEW_NAME];
 
@@ -181,7 +182,7 @@ static void add_target(struct walk *w, const struct wr_row *r)
     wr_pivot_role(w->pivot, WR_DOC_CEILING);
 }
 
-static void draw_bars(struct walk *w)
+static void draw_bars(struct chart_walk *w)
 {
     const struct wr_view_record *r = &w->v->r[w->record];
     bool named = w->rule->apart && w->v->n > 1;
@@ -205,7 +206,7 @@ static void draw_bars(struct walk *w)
     wr_pivot_draw(&p, w->v->d, w->v->s, &is);
 }
 
-static void add_point(struct walk *w, const struct wr_row *r)
+static void add_point(struct chart_walk *w, const struct wr_row *r)
 {
     double x = wr_vals_number(w->rule->of, values_of(w->rule, r), w->rule->x);
     char name[WR_VIEW_NAME] = "";
@@ -222,7 +223,7 @@ static void add_point(struct walk *w, const struct wr_row *r)
     w->to = fmax(w->to, x);
 }
 
-static struct wr_doc_chart *draw_points(struct walk *w)
+static struct wr_doc_chart *draw_points(struct chart_walk *w)
 {
     double target = common_target(w);
     struct wr_doc_series *line;
@@ -244,7 +245,7 @@ static struct wr_doc_chart *draw_points(struct walk *w)
 struct wr_doc_chart *wr_chart_draw(struct wr_scope *v,
                                    const struct wr_chart_rule *rule)
 {
-    struct walk w = {.v = v, .rule = rule};
+    struct chart_walk w = {.v = v, .rule = rule};
     size_t items = 0;
 
     if (rule->columns)

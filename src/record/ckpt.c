@@ -123,8 +123,6 @@ static double less_stall(const struct wr_row *r)
            wr_ckpt_case(r->row)->result.stall_s;
 }
 
-enum { VERIFIED = 1 };
-
 #define RESULT(member)                                                         \
     .side = '>', WR_COLUMN(CASE, wr_ckpt_case_vals,                            \
                            struct wr_ckpt_case_values, result.member)
@@ -134,8 +132,7 @@ const struct wr_column wr_ckpt_case_columns[] = {
     {RESULT(stall_s), .show = WR_SHOW_TIME},
     {RESULT(fast_s), .show = WR_SHOW_TIME},
     {RESULT(slow_s), .show = WR_SHOW_TIME},
-    {RESULT(verified_s), .show = WR_SHOW_TIME, .only = VERIFIED,
-     .if_any = true},
+    {RESULT(verified_s), .show = WR_SHOW_TIME, .if_any = true},
     {RESULT(stall_bytes_per_s), .show = WR_SHOW_RATE},
     {RESULT(drain_bytes_per_s), .show = WR_SHOW_RATE},
     {RESULT(restore_bytes_per_s), .show = WR_SHOW_RATE},

@@ -216,8 +216,8 @@ static void add_files(struct wr_view_group *e)
     }
 }
 
-/* Records are called by what tells them apart; by their files if nothing
- * does, and by nothing if the settings of their cases do. */
+/* Records are called by what tells them apart; by their files if nothing does, or
+ * the settings of their cases do. */
 static void label(struct wr_view_group *e, const char *extra, bool repeated)
 {
     bool device = extra && !strcmp(extra, DEVICE);
@@ -230,7 +230,6 @@ static void label(struct wr_view_group *e, const char *extra, bool repeated)
         else if (format)
             snprintf(e->names[i], WR_VIEW_NAME, "%s",
                      wr_get_text(e->records[i].json, "dataset.format"));
-        /* Else it is a setting, which is in the names of cases. */
     }
     if (e->count < 2 || (repeated && !device))
         return;
@@ -239,7 +238,10 @@ static void label(struct wr_view_group *e, const char *extra, bool repeated)
     if (repeated)
         add_files(e);
     for (size_t i = 0; i < e->count && extra; i++)
-        e->records[i].label = e->names[i];
+        if (device || format)
+            e->records[i].label = e->names[i];
+        else /* a setting, which is in the names of cases */
+            e->records[i].told = true;
 }
 
 /* Whether two records have the same value of the setting that tells them

@@ -17,8 +17,6 @@
 #define BARS_MAX 64 /* epochs or ranks that are drawn */
 #define BINS_MAX 64
 
-enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
-
 static void put_size(struct wr_doc_table *t, double bytes)
 {
     char text[32] = "-";
@@ -76,12 +74,12 @@ static const struct wr_column epoch_columns[] = {
      EPOCH(bytes_per_s), .show = WR_SHOW_RATE},
     {"waiting", "for batches, mean of the accelerators", '>', EPOCH(wait_s),
      TIME},
-    {"evaluating", "time of the evaluation", '>', EVALUATED, .if_any = true,
-     EPOCH(eval_s), TIME},
-    {"saving", "time in which a checkpoint held it up", '>', SAVED,
-     .if_any = true, EPOCH(save_s), TIME},
+    {"evaluating", "time of the evaluation", '>', .if_any = true, EPOCH(eval_s),
+     TIME},
+    {"saving", "time in which a checkpoint held it up", '>', .if_any = true,
+     EPOCH(save_s), TIME},
     {"cached", "part of the data in the page cache before the epoch", '>',
-     CACHED, .if_any = true, EPOCH(resident), .show = WR_SHOW_PERCENT},
+     .if_any = true, EPOCH(resident), .show = WR_SHOW_PERCENT},
     {.head = NULL}};
 
 static const struct wr_column search_columns[] = {
@@ -110,7 +108,7 @@ static const struct wr_column save_columns[] = {
      TIME},
     {"on fast", "from the call until it was on the fast tier, or the only one",
      '>', SAVE(fast_s), TIME},
-    {"on slow", "and on the slow tier", '>', SLOW, .if_any = true, SAVE(slow_s),
+    {"on slow", "and on the slow tier", '>', .if_any = true, SAVE(slow_s),
      TIME},
     {.head = NULL}};
 

@@ -18,14 +18,15 @@
 
 /* --- values --- */
 
-struct found {
+struct path_value {
     const struct wr_val *v; /* NULL: the table has no such value */
     const void *at;
 };
 
 /* The value at `path`, which ends with a letter of `ends`. */
-static struct found find_value(const struct wr_vals *of, const void *values,
-                               const char *path, const char *ends)
+static struct path_value find_value(const struct wr_vals *of,
+                                    const void *values, const char *path,
+                                    const char *ends)
 {
     size_t len = strcspn(path, "."), all = strcspn(path, ends);
 
@@ -37,29 +38,29 @@ static struct found find_value(const struct wr_vals *of, const void *values,
         if (strncmp(v->key, path, len) || v->key[len])
             continue;
         if (len == all)
-            return (struct found){v, at};
+            return (struct path_value){v, at};
         if (v->kind == WR_VAL_GROUP)
             return find_value(v->of, at, path + len + 1, ends);
     }
     for (const struct wr_val *v = of->rows; v->key; v++)
         if (v->flags & WR_SAY_OPEN)
             return find_value(v->of, (const char *)values + v->at, path, ends);
-    return (struct found){NULL, NULL};
+    return (struct path_value){NULL, NULL};
 }
 
-static const char *text_of(const struct found *f)
+static const char *text_of(const struct path_value *f)
 {
     return wr_text_at(f->at, 0);
 }
 
-static double number_at(const struct found *f)
+static double number_at(const struct path_value *f)
 {
     return f->v->kind == WR_VAL_FLAG ? *(const bool *)f->at
                                      : wr_number_at(f->at, 0);
 }
 
 /* NaN: not known. */
-static double number_of(const struct found *f)
+static double number_of(const struct path_value *f)
 {
     double x = number_at(f);
 
@@ -69,7 +70,7 @@ static double number_of(const struct found *f)
 double wr_vals_number(const struct wr_vals *of, const void *values,
                       const char *path)
 {
-    const struct found f = find_value(of, values, path, "");
+    const struct path_value f = find_value(of, values, path, "");
 
     return f.v && f.v->kind <= WR_VAL_MAYBE ? number_at(&f) : NAN;
 }
@@ -177,7 +178,7 @@ static void add(struct saying *s, const char *text, size_t len)
  * a mistake in the sentence, which shows then. */
 static const char *add_value(struct saying *s, const char *path)
 {
-    const struct found f = find_value(s->of, s->values, path, ":}");
+    const struct path_value f = find_value(s->of, s->values, path, ":}");
     const char *end = path + strcspn(path, "}");
     const char *format = path + strcspn(path, ":}"), *text;
     char buf[64];
@@ -247,7 +248,7 @@ static const char *add_part(struct saying *s, const char *p, const char *ends)
 static bool is_so(const struct wr_vals *of, const void *values, const char *p)
 {
     bool not = *p == '!';
-    const struct found f = find_value(of, values, p + not, "=<> ");
+    const struct path_value f = find_value(of, values, p + not, "=<> ");
     const char *word = p + strcspn(p, "=<> ");
     size_t len = strcspn(word, " ") - 1;
     bool so;

@@ -130,7 +130,7 @@ static unsigned columns_of(const struct wr_scope *v,
 
     for (const struct wr_column *c = rule->columns; wr_column_is(c); c++)
         if (c->if_any && has_any(v, rule, c))
-            which |= c->only;
+            which |= wr_column_bits(rule->columns, c);
     return which;
 }
 

@@ -1,4 +1,4 @@
-/* monitor.c - what the machine did meanwhile: charts, tables, a sentence.
+/* view_monitor.c - what the machine did meanwhile: charts, tables, a sentence.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/view_monitor.h"
 
@@ -159,7 +159,7 @@ static void io_of_one(struct wr_scope *v, size_t record, double most)
     if (wr_view_is_emulated(r->json))
         return;
     snprintf(title, sizeof(title), "I/O over time%s%s", v->n > 1 ? ": " : "",
-             v->n > 1 ? *r->label ? r->label : r->path : "");
+             v->n > 1 ? r->label : "");
     /* What hardly lifts a line from the axis is left to the table. */
     for (size_t i = 0; i < n; i++)
         if (column_most(&c[i]) > LEAST_PART * own)
