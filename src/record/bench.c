@@ -121,7 +121,7 @@ static const struct wr_sentence words[] = {
     {.text = "Chosen: {tuning}"},
     {.text = NULL}};
 
-static const struct wr_sayings sayings[] = {{words, &facts}, {NULL, NULL}};
+static const struct wr_sentence *const sentences[] = {words, NULL};
 
 /* --- facts --- */
 
@@ -662,9 +662,11 @@ static const struct wr_section sections[] = {
      .items = WR_ITEMS(
          {.show = wr_show_host}, {.show = describe}, {.show = warn_starved},
          {.show = warn}, {.show = say_prefetch_pairs}, {.show = say_cases},
-         {.show = wr_bench_rates}, {.show = wr_bench_prefetch},
-         {.show = wr_bench_stages}, {.show = wr_batches_draw},
-         {.show = wr_show_monitor},
+         {.show = wr_bench_rates},
+         {.chart = &wr_bench_prefetch_chart,
+          .is_needed = wr_bench_has_prefetch},
+         {.chart = &wr_bench_stage_chart, .is_needed = wr_bench_is_worked},
+         {.show = wr_batches_draw}, {.show = wr_show_monitor},
          {.table = &wr_bench_case_table, .only = WR_IF_ROWS},
          {.table = &wr_bench_run_table, .only = WR_IF_ROWS},
          {.table = &wr_bench_rank_table}, {.show = wr_show_monitor_tables})},
@@ -687,4 +689,5 @@ const struct wr_view wr_view_bench = {.command = "bench",
                                       .groups = bench_groups,
                                       .sections = sections,
                                       .printed = printed,
-                                      .sayings = sayings};
+                                      .facts = &facts,
+                                      .sentences = sentences};

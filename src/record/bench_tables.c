@@ -413,7 +413,7 @@ void wr_bench_rates(struct wr_scope *v)
 }
 
 /* What of the runtime the consumer waited, with and without prefetching. */
-static const struct wr_chart_rule prefetch_chart = {
+const struct wr_chart_rule wr_bench_prefetch_chart = {
     .is = {WR_DOC_STACKED, "Runtime with and without prefetch", "", "seconds",
            "Medians of the counted runs: the time the consumer worked, "
            "and the time it waited for a batch."},
@@ -423,7 +423,7 @@ static const struct wr_chart_rule prefetch_chart = {
                         {"times.consumer_wait_s", "consumer waits", 1}),
     .label = wr_chart_case};
 
-void wr_bench_prefetch(struct wr_scope *v)
+bool wr_bench_has_prefetch(const struct wr_scope *v)
 {
     bool none = false, some = false;
 
@@ -431,11 +431,10 @@ void wr_bench_prefetch(struct wr_scope *v)
         none |= wr_bench_setting(&v->c.v[k], "prefetch") == 0;
         some |= wr_bench_setting(&v->c.v[k], "prefetch") >= 1;
     }
-    if (none && some)
-        wr_chart_draw(v, &prefetch_chart);
+    return none && some;
 }
 
-static const struct wr_chart_rule stage_chart = {
+const struct wr_chart_rule wr_bench_stage_chart = {
     .is = {WR_DOC_STACKED, "Where the workers' time went", "",
            "seconds of all workers", "Medians of the counted runs."},
     .from = WR_FROM_MEDIAN,
@@ -447,8 +446,7 @@ static const struct wr_chart_rule stage_chart = {
                         {"times.idle_s", "idle", 1}),
     .label = wr_chart_case};
 
-void wr_bench_stages(struct wr_scope *v)
+bool wr_bench_is_worked(const struct wr_scope *v)
 {
-    if (!wr_bench_is_read(&v->c)) /* they only wait */
-        wr_chart_draw(v, &stage_chart);
+    return !wr_bench_is_read(&v->c);
 }

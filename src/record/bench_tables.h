@@ -42,9 +42,11 @@ bool wr_bench_is_read(const struct wr_cases *c);
 void wr_bench_rates(struct wr_scope *v);
 
 /* What of the runtime the consumer waited, with and without prefetching. */
-void wr_bench_prefetch(struct wr_scope *v);
+extern const struct wr_chart_rule wr_bench_prefetch_chart;
+bool wr_bench_has_prefetch(const struct wr_scope *v);
 
-/* Where the workers' time went; not of reading alone. */
-void wr_bench_stages(struct wr_scope *v);
+/* Where the workers' time went; not of reading alone, which only waits. */
+extern const struct wr_chart_rule wr_bench_stage_chart;
+bool wr_bench_is_worked(const struct wr_scope *v);
 
 #endif

@@ -33,6 +33,7 @@
 
 struct ckpt_facts {
     FACTS(WR_VAL_MEMBER)
+    char by_burst_text[64], by_async_text[64], stalls_text[WR_VIEW_NAME];
 };
 #define THIS struct ckpt_facts
 static const struct wr_vals facts = WR_VALS(FACTS);
@@ -65,9 +66,8 @@ static const struct wr_sentence nothing[] = {
 static const struct wr_sentence summary[] = {
     {.text = "Training stands still for a save: {stalls}."}, {.text = NULL}};
 
-static const struct wr_sayings sayings[] = {
-    {state, &facts},   {copy, &facts},    {verdict, &facts},
-    {nothing, &facts}, {summary, &facts}, {NULL, NULL}};
+static const struct wr_sentence *const sentences[] = {state,   copy,    verdict,
+                                                      nothing, summary, NULL};
 
 static const char *way_label(const struct wr_row *r, char *buf, size_t cap)
 {
@@ -153,10 +153,6 @@ static char *ratio_text(double of, double than, char *buf, size_t cap)
     return buf;
 }
 
-struct ckpt_texts {
-    char by_burst[64], by_async[64], stalls[WR_VIEW_NAME];
-};
-
 /* "burst 1.2 s; slow 4 s" */
 static void list_stalls(const struct wr_view_record *r, char *buf, size_t cap)
 {
@@ -173,59 +169,26 @@ static void list_stalls(const struct wr_view_record *r, char *buf, size_t cap)
     }
 }
 
-static struct ckpt_facts find_facts(const struct wr_view_record *r,
-                                    struct ckpt_texts *texts)
+static void find_facts(const struct wr_cases *c, size_t record, void *ret)
 {
+    const struct wr_view_record *r = &c->records[record];
     double slow = first_stall(r, "slow"), burst = first_stall(r, "burst");
     double async = first_stall(r, "async");
     const struct wr_ckpt_case_values *first = r->cases.v;
-    struct ckpt_facts f;
+    struct ckpt_facts *f = ret;
 
-    wr_vals_read(&facts, r->json, &f);
-    f.rank_count = r->cases.count && first->ranks.count > 1
-                       ? (double)first->ranks.count
-                       : NAN;
-    f.by_burst = f.by_async = "";
+    wr_vals_read(&facts, r->json, f);
+    f->rank_count = r->cases.count && first->ranks.count > 1
+                        ? (double)first->ranks.count
+                        : NAN;
+    f->by_burst = f->by_async = "";
     if (burst > 0 && slow > 0)
-        f.by_burst = ratio_text(burst, slow, texts->by_burst, 64);
+        f->by_burst = ratio_text(burst, slow, f->by_burst_text, 64);
     if (async > 0)
-        f.by_async = ratio_text(async, slow, texts->by_async, 64);
-    f.copies = async > 0 && f.memcpy_s > 0 ? async / f.memcpy_s : NAN;
-    list_stalls(r, texts->stalls, sizeof(texts->stalls));
-    f.stalls = texts->stalls;
-    return f;
-}
-
-/* Of each record. */
-static void say_each(struct wr_scope *v, const struct wr_sentence *list)
-{
-    struct ckpt_texts texts;
-
-    for (size_t i = 0; i < v->n; i++) {
-        const struct ckpt_facts f = find_facts(&v->r[i], &texts);
-
-        wr_sentences(v->s, v->n > 1 ? v->r[i].label : "", list, &facts, &f);
-    }
-}
-
-static void say_verdict(struct wr_scope *v)
-{
-    say_each(v, verdict);
-}
-
-static void print_copy(struct wr_scope *v)
-{
-    say_each(v, copy);
-}
-
-static void describe(struct wr_scope *v)
-{
-    say_each(v, state);
-}
-
-static void say_nothing(struct wr_scope *v)
-{
-    wr_sentences(v->s, "", nothing, &facts, &(struct ckpt_facts){0});
+        f->by_async = ratio_text(async, slow, f->by_async_text, 64);
+    f->copies = async > 0 && f->memcpy_s > 0 ? async / f->memcpy_s : NAN;
+    list_stalls(r, f->stalls_text, sizeof(f->stalls_text));
+    f->stalls = f->stalls_text;
 }
 
 /* How long training stands still in each way of one record, and the ratio of
@@ -234,9 +197,9 @@ static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
                            size_t n, size_t room)
 {
     double slow = first_stall(r, "slow"), least = INFINITY;
-    struct ckpt_texts texts;
-    const struct ckpt_facts f = find_facts(r, &texts);
-    char text[WR_SAY_BYTES], time[32];
+    const struct wr_cases c = {.records = r, .record_count = n};
+    struct ckpt_facts f;
+    char time[32];
     const char *best = "";
 
     for (size_t i = 0; i < r->cases.count && i < WAYS_MAX; i++) {
@@ -247,9 +210,9 @@ static void ckpt_summarize(struct wr_doc *d, const struct wr_view_record *r,
             least = v->result.stall_s;
         }
     }
-    if (!wr_sentence(summary, &facts, &f, text, sizeof(text)))
+    find_facts(&c, 0, &f);
+    if (!wr_sentences_top(d, n > 1 ? r->label : "", summary, &facts, &f, 1))
         return;
-    wr_doc_summary(d, "%s%s%s", n > 1 ? r->label : "", n > 1 ? ": " : "", text);
     if (slow > least)
         wr_doc_headline(d, "shorter stall than saving direct to slow", "%sx",
                         wr_say_number(slow / least, time, 32));
@@ -308,8 +271,8 @@ static struct wr_view_group *by_size(const struct wr_view_record *r, size_t n,
 static const struct wr_section sections[] = {
     {.of = WR_OF_GROUP,
      .items = WR_ITEMS(
-         {.show = wr_show_host}, {.show = wr_show_starved}, {.show = describe},
-         {.show = say_nothing, .only = WR_IF_NO_ROWS}, {.show = say_verdict},
+         {.show = wr_show_host}, {.show = wr_show_starved}, {.say = {state}},
+         {.say = {nothing}, .only = WR_IF_NO_ROWS}, {.say = {verdict}},
          {.chart = &level_chart, .only = WR_IF_ROWS},
          {.chart = &save_chart, .only = WR_IF_ROWS}, {.show = wr_show_monitor},
          {.table = &case_table, .only = WR_IF_ROWS},
@@ -317,9 +280,9 @@ static const struct wr_section sections[] = {
     {.items = NULL}};
 
 static const struct wr_section printed[] = {
-    {.items = WR_ITEMS({.show = wr_show_starved}, {.show = print_copy},
+    {.items = WR_ITEMS({.show = wr_show_starved}, {.say = {copy}},
                        {.table = &case_table})},
-    {.items = WR_ITEMS({.show = say_verdict})},
+    {.items = WR_ITEMS({.say = {verdict}})},
     {.items = NULL}};
 
 const struct wr_view wr_view_ckpt = {.command = "ckpt",
@@ -328,4 +291,6 @@ const struct wr_view wr_view_ckpt = {.command = "ckpt",
                                      .groups = by_size,
                                      .sections = sections,
                                      .printed = printed,
-                                     .sayings = sayings};
+                                     .facts = &facts,
+                                     .find_facts = find_facts,
+                                     .sentences = sentences};

@@ -131,9 +131,8 @@ static const struct wr_sentence writes[] = {
              "{sync_p99:us}."},
     {.text = NULL}};
 
-static const struct wr_sayings sayings[] = {
-    {described, &facts}, {engine, &facts}, {cache, &facts},  {samples, &facts},
-    {packing, &facts},   {depth, &facts},  {writes, &facts}, {NULL, NULL}};
+static const struct wr_sentence *const sentences[] = {
+    described, engine, cache, samples, packing, depth, writes, NULL};
 
 /* --- facts --- */
 
@@ -268,35 +267,34 @@ static void depth_facts(struct probe_facts *f, const struct wr_cases *c,
     f->depth = wr_probe_test_of(deep)->depth;
 }
 
-static struct probe_facts find_facts(const struct wr_cases *c, size_t record)
+static void find_facts(const struct wr_cases *c, size_t record, void *ret)
 {
     const json_t *j = c->records[record].json;
     const struct wr_case *out = fastest(c, record, WR_PROBE_KIND_SEQ, "write",
                                         /* alone= */ false);
     const struct wr_case *sync = fastest(c, record, WR_PROBE_KIND_SYNC, "sync",
                                          /* alone= */ false);
-    struct probe_facts f;
+    struct probe_facts *f = ret;
 
-    wr_vals_clear(&facts, &f);
-    f.path = wr_get_text(j, "path");
-    f.file_bytes = wr_get_number(j, "file_bytes");
-    f.small_files = wr_get_number(j, "small_files");
-    f.passes = wr_get_number(j, "passes");
-    f.seconds = wr_get_number(j, "seconds");
-    f.engine = wr_get_text(j, "engine");
-    f.sizes = wr_get_text(j, "sizes.name");
-    f.mean = sample_bytes(j);
-    cache_facts(&f, j);
-    file_facts(&f, c, record);
-    packing_facts(&f, c, record);
-    depth_facts(&f, c, record);
+    wr_vals_clear(&facts, f);
+    f->path = wr_get_text(j, "path");
+    f->file_bytes = wr_get_number(j, "file_bytes");
+    f->small_files = wr_get_number(j, "small_files");
+    f->passes = wr_get_number(j, "passes");
+    f->seconds = wr_get_number(j, "seconds");
+    f->engine = wr_get_text(j, "engine");
+    f->sizes = wr_get_text(j, "sizes.name");
+    f->mean = sample_bytes(j);
+    cache_facts(f, j);
+    file_facts(f, c, record);
+    packing_facts(f, c, record);
+    depth_facts(f, c, record);
     if (out)
-        f.save_s = CHECKPOINT_BYTES / WR_PROBE_RESULT(out, bytes_per_s);
+        f->save_s = CHECKPOINT_BYTES / WR_PROBE_RESULT(out, bytes_per_s);
     if (sync) {
-        f.sync_p50 = WR_PROBE_RESULT(sync, latency_us.p50);
-        f.sync_p99 = WR_PROBE_RESULT(sync, latency_us.p99);
+        f->sync_p50 = WR_PROBE_RESULT(sync, latency_us.p50);
+        f->sync_p99 = WR_PROBE_RESULT(sync, latency_us.p99);
     }
-    return f;
 }
 
 /* --- the top of the page --- */
@@ -353,20 +351,14 @@ static bool say_bandwidth(struct wr_doc *d, const struct wr_cases *c,
     return *in || *out;
 }
 
-/* Of a list without conditions one sentence is said. */
-static bool summarize(struct wr_doc *d, const struct wr_cases *c, size_t record,
-                      const struct wr_sentence *list)
+static size_t summarize(struct wr_doc *d, const struct wr_cases *c,
+                        size_t record, const struct wr_sentence *list)
 {
     const char *label = c->record_count > 1 ? c->records[record].label : "";
-    const struct probe_facts f = find_facts(c, record);
-    char text[WR_SAY_BYTES];
+    struct probe_facts f;
 
-    for (; list->text; list++)
-        if (wr_sentence(list, &facts, &f, text, sizeof(text))) {
-            wr_doc_summary(d, "%s%s%s", label, *label ? ": " : "", text);
-            return true;
-        }
-    return false;
+    find_facts(c, record, &f);
+    return wr_sentences_top(d, label, list, &facts, &f, 1);
 }
 
 /* Best read and write, what small files give, whether depth pays. */
@@ -393,48 +385,21 @@ static void probe_summarize(struct wr_doc *d, const struct wr_view_record *r,
 
 /* --- sections --- */
 
-/* Lists of sentences about each record, one record after the other. */
-static void say_each(struct wr_scope *v, const struct wr_sentence *const *lists)
+static bool has_read(const struct wr_scope *v)
 {
-    for (size_t i = 0; i < v->n && i < RECORDS_MAX; i++) {
-        const struct probe_facts f = find_facts(&v->c, i);
+    for (size_t k = 0; k < v->c.count; k++) {
+        const char *op = wr_probe_test_of(&v->c.v[k])->op;
 
-        for (const struct wr_sentence *const *list = lists; *list; list++)
-            wr_sentences(v->s, v->n > 1 ? v->r[i].label : "", *list, &facts,
-                         &f);
-    }
-}
-
-#define SAY(...)                                                               \
-    say_each(v, (const struct wr_sentence *const[]){__VA_ARGS__, NULL})
-
-static void describe(struct wr_scope *v)
-{
-    SAY(described, cache);
-    if (!v->c.count)
-        wr_doc_note(v->s, true, "No test was run.");
-}
-
-static void say_meaning(struct wr_scope *v)
-{
-    SAY(samples, packing, depth, writes);
-}
-
-static void print_engine(struct wr_scope *v)
-{
-    SAY(engine);
-}
-
-/* Of a probe that read. */
-static void print_cache(struct wr_scope *v)
-{
-    for (size_t k = 0; k < v->c.count; k++)
         if (wr_get_object(v->c.v[k].json, "result") &&
-            (!strcmp(wr_probe_test_of(&v->c.v[k])->op, "read") ||
-             !strcmp(wr_probe_test_of(&v->c.v[k])->op, "files"))) {
-            SAY(cache);
-            return;
-        }
+            (!strcmp(op, "read") || !strcmp(op, "files")))
+            return true;
+    }
+    return false;
+}
+
+static void say_nothing_run(struct wr_scope *v)
+{
+    wr_doc_note(v->s, true, "No test was run.");
 }
 
 /* What could not be run, a note for each reason. */
@@ -477,12 +442,16 @@ static void list_sizes(struct wr_scope *v)
 static const struct wr_section sections[] = {
     {.title = "Storage probe",
      .items = WR_ITEMS(
-         {.show = wr_show_host}, {.show = wr_show_starved}, {.show = describe},
-         {.show = say_skipped}, {.show = say_meaning},
+         {.show = wr_show_host}, {.show = wr_show_starved},
+         {.say = {described, cache}},
+         {.show = say_nothing_run, .only = WR_IF_NO_ROWS},
+         {.show = say_skipped}, {.say = {samples, packing, depth, writes}},
          {.chart = &wr_probe_sequential_chart}, {.show = wr_probe_depth_charts},
          {.chart = &wr_probe_small_chart}, {.chart = &wr_probe_parts_chart},
-         {.show = wr_probe_latency_charts}, {.chart = &wr_probe_pass_chart},
-         {.show = draw_sizes}, {.show = wr_show_monitor},
+         {.chart = &wr_probe_latency_chart, .is_needed = wr_probe_is_few},
+         {.chart = &wr_probe_p99_chart, .is_needed = wr_probe_is_many},
+         {.chart = &wr_probe_pass_chart}, {.show = draw_sizes},
+         {.show = wr_show_monitor},
          {.show = wr_probe_test_tables, .only = WR_IF_ROWS},
          {.table = &wr_probe_pass_table, .only = WR_IF_ROWS},
          {.show = wr_probe_depth_table}, {.show = list_sizes},
@@ -490,11 +459,12 @@ static const struct wr_section sections[] = {
     {.items = NULL}};
 
 static const struct wr_section printed[] = {
-    {.items = WR_ITEMS({.show = print_engine}, {.show = wr_show_starved},
-                       {.show = print_cache}, {.show = say_skipped},
-                       {.show = wr_probe_test_tables},
+    {.items = WR_ITEMS({.say = {engine}}, {.show = wr_show_starved},
+                       {.say = {cache}, .is_needed = has_read},
+                       {.show = say_skipped}, {.show = wr_probe_test_tables},
                        {.show = wr_probe_depth_table})},
-    {.title = "What it means", .items = WR_ITEMS({.show = say_meaning})},
+    {.title = "What it means",
+     .items = WR_ITEMS({.say = {samples, packing, depth, writes}})},
     {.items = NULL}};
 
 const struct wr_view wr_view_probe = {.command = "probe",
@@ -502,4 +472,7 @@ const struct wr_view wr_view_probe = {.command = "probe",
                                       .rows = &wr_probe_spec,
                                       .sections = sections,
                                       .printed = printed,
-                                      .sayings = sayings};
+                                      .facts = &facts,
+                                      .find_facts = find_facts,
+                                      .sentences = sentences,
+                                      .told = RECORDS_MAX};

@@ -454,7 +454,7 @@ const struct wr_chart_rule wr_probe_parts_chart = {
     .label = record_test_label};
 
 /* Percentiles of each test: a chart a record, or the p99 of all records. */
-static const struct wr_chart_rule latency_chart = {
+const struct wr_chart_rule wr_probe_latency_chart = {
     .is = {WR_DOC_BARS, "Latency", "", "microseconds", "Medians of the passes.",
            .log_y = true},
     .from = WR_FROM_MEDIAN,
@@ -466,7 +466,7 @@ static const struct wr_chart_rule latency_chart = {
     .label = test_label,
     .apart = true};
 
-static const struct wr_chart_rule p99_chart = {
+const struct wr_chart_rule wr_probe_p99_chart = {
     .is = {WR_DOC_BARS, "Latency, 99th percentile", "", "microseconds",
            "Medians of the passes.", .log_y = true},
     .from = WR_FROM_MEDIAN,
@@ -475,9 +475,14 @@ static const struct wr_chart_rule p99_chart = {
     .label = test_label,
     .by = wr_chart_record};
 
-void wr_probe_latency_charts(struct wr_scope *v)
+bool wr_probe_is_few(const struct wr_scope *v)
 {
-    wr_chart_draw(v, v->n <= APART_MAX ? &latency_chart : &p99_chart);
+    return v->n <= APART_MAX;
+}
+
+bool wr_probe_is_many(const struct wr_scope *v)
+{
+    return v->n > APART_MAX;
 }
 
 /* Each pass as a part of the median: a cache below the kernel shows here. */

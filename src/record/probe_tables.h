@@ -37,6 +37,8 @@ void wr_probe_depth_table(struct wr_scope *v);
 extern const struct wr_chart_rule wr_probe_sequential_chart,
     wr_probe_small_chart, wr_probe_parts_chart, wr_probe_pass_chart;
 void wr_probe_depth_charts(struct wr_scope *v);
-void wr_probe_latency_charts(struct wr_scope *v);
+extern const struct wr_chart_rule wr_probe_latency_chart, wr_probe_p99_chart;
+bool wr_probe_is_few(const struct wr_scope *v);
+bool wr_probe_is_many(const struct wr_scope *v);
 
 #endif

@@ -49,6 +49,8 @@
 
 struct run_facts {
     FACTS(WR_VAL_MEMBER)
+    char who_text[WR_VIEW_NAME], parts_text[WR_VIEW_NAME],
+        meanwhile_text[WR_VIEW_NAME];
 };
 #define THIS struct run_facts
 static const struct wr_vals facts = WR_VALS(FACTS);
@@ -157,10 +159,8 @@ static const struct wr_sentence reads[] = {
     {.text = "{meanwhile}"},
     {NULL}};
 
-static const struct wr_sayings sayings[] = {
-    {warnings, &facts}, {described, &facts}, {answers, &facts},
-    {reasons, &facts},  {reads, &facts},     {doubts, &facts},
-    {NULL, NULL}};
+static const struct wr_sentence *const sentences[] = {
+    warnings, described, answers, reasons, reads, doubts, NULL};
 
 /* --- facts --- */
 
@@ -248,11 +248,6 @@ static void list_parts(const struct wr_run_values *run, char *buf, size_t cap)
     }
 }
 
-/* Texts that the facts borrow. */
-struct run_texts {
-    char who[WR_VIEW_NAME], parts[WR_VIEW_NAME], meanwhile[WR_VIEW_NAME];
-};
-
 static void cache_facts(struct run_facts *f, const json_t *j)
 {
     double found = wr_get_number(j, "dataset.bytes"); /* what is there */
@@ -271,70 +266,40 @@ static void cache_facts(struct run_facts *f, const json_t *j)
     }
 }
 
-static struct run_facts find_facts(const struct wr_view_record *r,
-                                   struct run_texts *texts)
+static void find_facts(const struct wr_cases *c, size_t record, void *ret)
 {
+    const struct wr_view_record *r = &c->records[record];
     const struct wr_run_values *run = wr_run_values_of(r);
     double n = run->config.accelerators, got = run->result.bytes_per_s;
     double from = fmax(0, wr_known_or(run->start_s, 0));
     const char *workload = wr_text_at(&run->config.workload, 0);
     char count[32] = "the";
-    struct run_facts f;
+    struct run_facts *f = ret;
 
-    wr_vals_clear(&facts, &f);
-    f.run = *run;
+    wr_vals_clear(&facts, f);
+    f->run = *run;
     if (n >= 0)
         wr_say_number(n, count, sizeof(count));
-    snprintf(texts->who, sizeof(texts->who), "%s accelerator%s%s%s", count,
+    snprintf(f->who_text, sizeof(f->who_text), "%s accelerator%s%s%s", count,
              n == 1 ? "" : "s", *workload ? " of " : "", workload);
-    f.who = texts->who;
-    f.searched = wr_get_object(r->json, "search") != NULL;
-    f.meets = run_meets(run);
-    f.slow = json_is_false(wr_get(r->json, "selftest.ok"));
-    f.too_long = run->selftest.overhead_us / 1e6;
-    f.target = above_0(run->config.au_target);
-    f.limit = limit_text(wr_text_at(&run->search.limit, 0));
-    list_parts(run, texts->parts, sizeof(texts->parts));
-    f.parts = texts->parts;
-    f.asked = n * run->demand.bytes_per_s;
-    f.asked_samples = above_0(n * run->demand.samples_per_s);
+    f->who = f->who_text;
+    f->searched = wr_get_object(r->json, "search") != NULL;
+    f->meets = run_meets(run);
+    f->slow = json_is_false(wr_get(r->json, "selftest.ok"));
+    f->too_long = run->selftest.overhead_us / 1e6;
+    f->target = above_0(run->config.au_target);
+    f->limit = limit_text(wr_text_at(&run->search.limit, 0));
+    list_parts(run, f->parts_text, sizeof(f->parts_text));
+    f->parts = f->parts_text;
+    f->asked = n * run->demand.bytes_per_s;
+    f->asked_samples = above_0(n * run->demand.samples_per_s);
     if (fabs(run->result.nominal_bytes_per_s - got) > NOMINAL * got)
-        f.nominal = run->result.nominal_bytes_per_s;
-    cache_facts(&f, r->json);
-    f.first_batch = run->result.first_batch_ms / 1e3;
-    wr_meanwhile(r->json, from, from + run->result.seconds, texts->meanwhile,
-                 sizeof(texts->meanwhile));
-    f.meanwhile = texts->meanwhile;
-    return f;
-}
-
-static void say_all(struct wr_scope *v, const struct wr_sentence *list)
-{
-    struct run_texts texts;
-    const struct run_facts f = find_facts(v->r, &texts);
-
-    wr_sentences(v->s, "", list, &facts, &f);
-}
-
-static void say_warnings(struct wr_scope *v)
-{
-    say_all(v, warnings);
-}
-
-static void describe(struct wr_scope *v)
-{
-    say_all(v, described);
-}
-
-static void say_answer(struct wr_scope *v)
-{
-    say_all(v, answers);
-    say_all(v, reasons);
-}
-
-static void say_reads(struct wr_scope *v)
-{
-    say_all(v, reads);
+        f->nominal = run->result.nominal_bytes_per_s;
+    cache_facts(f, r->json);
+    f->first_batch = run->result.first_batch_ms / 1e3;
+    wr_meanwhile(r->json, from, from + run->result.seconds, f->meanwhile_text,
+                 sizeof(f->meanwhile_text));
+    f->meanwhile = f->meanwhile_text;
 }
 
 /* --- the top of the page --- */
@@ -357,38 +322,26 @@ static void headline(struct wr_doc *d, const struct run_facts *f)
             wr_format_bytes(text, sizeof(text), f->run.result.bytes_per_s));
 }
 
-/* The sentences of a list as long as there is room. */
-static size_t summarize(struct wr_doc *d, const struct wr_sentence *list,
-                        const struct run_facts *f, const char *label,
-                        size_t room)
-{
-    char text[WR_SAY_BYTES];
-
-    for (; list->text && room; list++)
-        if (wr_sentence(list, &facts, f, text, sizeof(text))) {
-            wr_doc_summary(d, "%s%s%s", label, *label ? ": " : "", text);
-            room--;
-        }
-    return room;
-}
-
 static void run_summarize(struct wr_doc *d, const struct wr_view_record *r,
                           size_t n, size_t room)
 {
-    struct run_texts texts;
+    static const struct wr_sentence *const lists[] = {doubts, answers, reasons};
+    struct wr_cases c;
 
+    wr_cases_init(&c, r, n, &wr_run_spec);
     for (size_t i = 0; i < n && i < room; i++) {
-        const struct run_facts f = find_facts(&r[i], &texts);
+        struct run_facts f;
 
+        find_facts(&c, i, &f);
         if (n > 1) {
-            summarize(d, answers, &f, r[i].label, 1);
+            wr_sentences_top(d, r[i].label, answers, &facts, &f, 1);
             continue;
         }
         headline(d, &f);
-        room = summarize(d, doubts, &f, "", room);
-        room = summarize(d, answers, &f, "", room);
-        summarize(d, reasons, &f, "", room);
+        for (size_t k = 0; k < WR_ARRAY_LEN(lists); k++)
+            room -= wr_sentences_top(d, "", lists[k], &facts, &f, room);
     }
+    wr_cases_done(&c);
 }
 
 /* --- sections --- */
@@ -429,9 +382,9 @@ static const struct wr_section sections[] = {
     {.title = "Workload",
      .of = WR_OF_EACH,
      .items = WR_ITEMS(
-         {.show = wr_show_host}, {.show = say_warnings},
-         {.show = wr_show_starved}, {.show = describe},
-         {.show = say_answer, .only = WR_IF_BESIDE}, {.show = say_reads},
+         {.show = wr_show_host}, {.say = {warnings}}, {.show = wr_show_starved},
+         {.say = {described}},
+         {.say = {answers, reasons}, .only = WR_IF_BESIDE}, {.say = {reads}},
          {.show = wr_run_search_chart, .only = WR_IF_ONE},
          {.chart = &wr_run_loss_chart, .only = WR_IF_ONE},
          {.chart = &wr_run_au_chart, .only = WR_IF_ONE},
@@ -446,11 +399,12 @@ static const struct wr_section sections[] = {
 
 /* Sections without a title keep the order: in each, sentences come first. */
 static const struct wr_section printed[] = {
-    {.items = WR_ITEMS({.show = say_warnings}, {.show = wr_show_starved},
-                       {.show = say_answer}, {.show = wr_run_search_table},
+    {.items = WR_ITEMS({.say = {warnings}}, {.show = wr_show_starved},
+                       {.say = {answers, reasons}},
+                       {.show = wr_run_search_table},
                        {.table = &wr_run_epoch_table})},
     {.items = WR_ITEMS(
-         {.show = say_reads}, {.show = wr_run_seed_table},
+         {.say = {reads}}, {.show = wr_run_seed_table},
          {.table = &wr_run_rank_table}, {.table = &wr_run_save_table},
          {.table = &wr_run_restore_table}, {.show = wr_show_bad})},
     {.items = NULL}};
@@ -460,5 +414,7 @@ const struct wr_view wr_view_run = {.command = "run",
                                     .rows = &wr_run_spec,
                                     .sections = sections,
                                     .printed = printed,
-                                    .sayings = sayings,
+                                    .facts = &facts,
+                                    .find_facts = find_facts,
+                                    .sentences = sentences,
                                     .most = RUNS_MAX};

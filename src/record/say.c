@@ -314,3 +314,19 @@ size_t wr_sentences(struct wr_doc_section *s, const char *label,
     }
     return said;
 }
+
+size_t wr_sentences_top(struct wr_doc *d, const char *label,
+                        const struct wr_sentence *list,
+                        const struct wr_vals *of, const void *values,
+                        size_t room)
+{
+    char text[WR_SAY_BYTES];
+    size_t said = 0;
+
+    for (; list->text && said < room; list++)
+        if (wr_sentence(list, of, values, text, sizeof(text))) {
+            wr_doc_summary(d, "%s%s%s", label, *label ? ": " : "", text);
+            said++;
+        }
+    return said;
+}

@@ -20,6 +20,7 @@
 
 #include "result/value.h"
 
+struct wr_doc;
 struct wr_doc_section;
 
 #define WR_SAY_BYTES 1024 /* of a sentence, enough */
@@ -42,12 +43,6 @@ struct wr_sentence {
     bool warning;
 };
 
-/* Sentences of one table, for those who look through all there are. */
-struct wr_sayings {
-    const struct wr_sentence *list;
-    const struct wr_vals *of;
-};
-
 /* The number at a path of a table; NaN: not known, or the table has none. */
 double wr_vals_number(const struct wr_vals *of, const void *values,
                       const char *path);
@@ -61,5 +56,11 @@ bool wr_sentence(const struct wr_sentence *s, const struct wr_vals *of,
 size_t wr_sentences(struct wr_doc_section *s, const char *label,
                     const struct wr_sentence *list, const struct wr_vals *of,
                     const void *values);
+
+/* On top of the page, at most `room`; "label: " stands in front of each. */
+size_t wr_sentences_top(struct wr_doc *d, const char *label,
+                        const struct wr_sentence *list,
+                        const struct wr_vals *of, const void *values,
+                        size_t room);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/named.h"
 #include "base/units.h"
 #include "record/chart.h"
+#include "record/say.h"
 #include "result/emulated.h"
 #include "result/get.h"
 #include "record/thin.h"
@@ -160,6 +161,40 @@ static void show_table(struct wr_scope *v, const struct wr_table_rule *rule)
     wr_view_cut(v->s, rule->rows, rows);
 }
 
+/* Lists of sentences about each record, one record after the other. */
+static void say_all(struct wr_scope *v, const struct wr_sentence *const *lists)
+{
+    const struct wr_view *view = v->view;
+    void *facts = calloc(1, view->facts->size);
+    size_t told = view->told ? view->told : v->n;
+
+    if (!facts) {
+        wr_doc_fail(v->d);
+        return;
+    }
+    for (size_t i = 0; i < v->n && i < told; i++) {
+        view->find_facts(&v->c, i, facts);
+        for (size_t k = 0; lists[k]; k++)
+            wr_sentences(v->s, v->n > 1 ? v->r[i].label : "", lists[k],
+                         view->facts, facts);
+    }
+    free(facts);
+}
+
+static void show_item(struct wr_scope *v, const struct wr_item *i)
+{
+    if (!is_wanted(v, i->only) || (i->is_needed && !i->is_needed(v)))
+        return;
+    if (i->table)
+        show_table(v, i->table);
+    else if (i->chart)
+        wr_chart_draw(v, i->chart);
+    else if (i->say[0])
+        say_all(v, i->say);
+    else
+        i->show(v);
+}
+
 static void show_section(const struct wr_view *view,
                          const struct wr_section *section, const char *title,
                          struct wr_scope *v)
@@ -176,14 +211,7 @@ static void show_section(const struct wr_view *view,
                    ? wr_doc_section(v->d, title)
                    : wr_view_section(v->d, title, v->r, v->n);
         for (const struct wr_item *i = section->items; wr_item_is(i); i++)
-            if (!is_wanted(v, i->only))
-                continue;
-            else if (i->table)
-                show_table(v, i->table);
-            else if (i->chart)
-                wr_chart_draw(v, i->chart);
-            else
-                i->show(v);
+            show_item(v, i);
     }
     wr_cases_done(&v->c);
 }

@@ -63,13 +63,17 @@ struct wr_table_rule {
 };
 
 struct wr_chart_rule;
+struct wr_sentence;
 
 /* One of these. */
 struct wr_item {
     void (*show)(struct wr_scope *v);
     const struct wr_table_rule *table;
     const struct wr_chart_rule *chart;
+    const struct wr_sentence
+        *say[5];   /* lists, of each record one after the other */
     unsigned only; /* WR_IF_... */
+    bool (*is_needed)(const struct wr_scope *v); /* NULL: always */
 };
 
 /* A list of items. */
@@ -84,7 +88,7 @@ struct wr_item {
 
 static inline bool wr_item_is(const struct wr_item *i)
 {
-    return i->show || i->table || i->chart;
+    return i->show || i->table || i->chart || i->say[0];
 }
 
 /* Of which records; neighbours of the same kind take turns. */
@@ -100,8 +104,6 @@ struct wr_section {
     bool (*is_needed)(const struct wr_scope *v); /* NULL: always */
 };
 
-struct wr_sayings;
-
 struct wr_view {
     const char *command; /* of its records */
     /* The most important first: at most `room` sentences on top of the page,
@@ -111,8 +113,13 @@ struct wr_view {
     const struct wr_cases_spec *rows; /* NULL: records have none */
     /* Of a report, and what the command itself prints of one record. */
     const struct wr_section *sections, *printed;
-    size_t most;                      /* records that have sections; 0: all */
-    const struct wr_sayings *sayings; /* all of its sentences */
+    size_t most; /* records that have sections; 0: all */
+    /* What sentences are made of: a table, and its values of one record. All lists
+     * of sentences; NULL ends. */
+    const struct wr_vals *facts;
+    void (*find_facts)(const struct wr_cases *c, size_t record, void *ret);
+    const struct wr_sentence *const *sentences;
+    size_t told; /* records that sentences tell of; 0: all */
     /* Which records are one GROUP; NULL: memory is short. */
     struct wr_view_group *(*groups)(const struct wr_view_record *r, size_t n,
                                     size_t *ret_count);
