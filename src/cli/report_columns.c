@@ -6,6 +6,7 @@
 #include "record/probe_tables.h"
 #include "record/train_words.h"
 #include "record/view_ckpt.h"
+#include "record/view_monitor.h"
 
 static const struct wr_column saves[] = {
     {.head = "stall s", .help = "how long training stands still", .side = '>'},
@@ -39,33 +40,6 @@ static const struct wr_column compared[] = {
      .side = '>'},
     {.head = NULL}};
 
-static const struct wr_column machine[] = {
-    {.head = "reads/s",
-     .help = "and writes/s: requests that the disk completed",
-     .side = '>'},
-    {.head = "queue",
-     .help = "requests in flight at the disk, mean",
-     .side = '>'},
-    {.head = "busy %",
-     .help = "part of the time with a request in flight",
-     .side = '>'},
-    {.head = "process cores",
-     .help = "cores that this process used, mean",
-     .side = '>'},
-    {.head = "machine cores",
-     .help = "cores that all processes used",
-     .side = '>'},
-    {.head = "waiting cores",
-     .help = "cores idle while a request was in flight",
-     .side = '>'},
-    {.head = "faults/s",
-     .help = "page faults that read from storage",
-     .side = '>'},
-    {.head = "watching CPU s",
-     .help = "CPU time that the watching itself took",
-     .side = '>'},
-    {.head = NULL}};
-
 const struct wr_columns wr_report_columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
     {"runs of a benchmark", wr_bench_run_columns},
@@ -77,5 +51,5 @@ const struct wr_columns wr_report_columns[] = {
     {"ways of saving", wr_ckpt_case_columns},
     {"saves of a run of training", saves},
     {"B against A", compared},
-    {"disks and the machine", machine},
+    {"disks and the machine", wr_monitor_columns},
     {NULL, NULL}};

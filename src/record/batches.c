@@ -107,14 +107,14 @@ static struct wr_doc_chart *begin(struct wr_doc_section *s,
                                   const struct batch_plan *p)
 {
     const struct wr_view_record *r = &rows->records[p->record];
-    bool many = rows->record_count > 1 && *r->label;
+    bool many = rows->record_count > 1;
     char title[WR_VIEW_NAME], note[WR_VIEW_NAME], merged[64] = "";
     const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_POINTS,
-        .title = title,
-        .x = "seconds since the pipeline was opened",
-        .y = "ms since the batch before",
-        .note = note,
+        WR_DOC_POINTS,
+        title,
+        "seconds since the pipeline was opened",
+        "ms since the batch before",
+        note,
         .log_y = p->log_y};
 
     snprintf(title, sizeof(title), "Time of each batch%s%s", many ? ": " : "",
@@ -142,8 +142,7 @@ static size_t draw(struct wr_doc *d, struct wr_doc_section *s,
     char label[WR_VIEW_NAME];
     struct wr_batches b;
 
-    if (*rows->records[p->record].label)
-        one.record_count = 1; /* the title names the record */
+    one.record_count = 1; /* the title names the record */
     for (; drawn < p->cases; k++) {
         wr_batches_of(&rows->v[k], &points, &b);
         if (b.rows < ROWS_MIN) {
@@ -158,9 +157,9 @@ static size_t draw(struct wr_doc *d, struct wr_doc_section *s,
     return k;
 }
 
-void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows)
+void wr_batches_draw(struct wr_scope *v)
 {
+    const struct wr_cases *rows = &v->c;
     size_t charts = 0, k = 0, limit = wr_view_share(rows->count);
 
     while (k < rows->count) {
@@ -172,10 +171,10 @@ void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
             continue;
         }
         if (charts++ == CHARTS_MAX) {
-            wr_doc_note(s, false,
+            wr_doc_note(v->s, false,
                         "The batches of further cases are not drawn.");
             return;
         }
-        k = draw(d, s, rows, &p, limit);
+        k = draw(v->d, v->s, rows, &p, limit);
     }
 }

@@ -26,7 +26,6 @@ void wr_batches_of(const struct wr_case *row, struct wr_points *to,
                    struct wr_batches *ret);
 
 /* Charts of all rows: a series a case. */
-void wr_batches_draw(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows);
+void wr_batches_draw(struct wr_scope *v);
 
 #endif

@@ -1,20 +1,27 @@
-/* bench_tables.c - tables of an experiment of weir bench.
+/* bench_tables.c - tables and charts of an experiment of weir bench.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/bench_tables.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "record/batches.h"
-#include "record/bench_words.h"
+#include "record/chart.h"
+#include "record/pivot.h"
+#include "record/sizes.h"
 #include "record/view_say.h"
 #include "result/get.h"
 #include "result/stats.h"
 
 #define SETTINGS   7 /* columns */
 #define PAGE_CACHE 1 /* of them */
+#define MB         1e6
+#define ALL        SIZE_MAX
+#define FAR_APART  8. /* times, from which on each record has its own axis */
+#define APART_MAX  8  /* records that have */
 #define ALWAYS     (1u << 0 | 1u << 1 | 1u << 3)
 
 enum {
@@ -114,69 +121,37 @@ static const char *counts(const struct wr_column *c, const struct wr_row *r,
 /* Settings that are the same in all rows and not ALWAYS shown stand above the
  * table, to keep it narrow. */
 const struct wr_column wr_bench_case_columns[] = {
-    {.head = "record",
-     .help = "of several records",
-     .side = '<',
-     .only = RECORD,
-     .text = wr_cell_record},
-    {.head = "case",
-     .help = "other settings that differ among the cases",
-     .side = '<',
-     .only = OTHERS,
+    {"record", "of several records", '<', RECORD, .text = wr_cell_record},
+    {"case", "other settings that differ among the cases", '<', OTHERS,
      .text = others},
-    {.head = "stages",
-     .help = "what is done to each sample (--stages)",
-     .side = '<',
+    {"stages", "what is done to each sample (--stages)", '<',
      SETTING(0, "stages")},
-    {.head = "page-cache",
-     .help = "its state before every run (--page-cache)",
-     .side = '<',
+    {"page-cache", "its state before every run (--page-cache)", '<',
      SETTING(PAGE_CACHE, "page_cache")},
-    {.head = "decode",
-     .help = "how JPEG is decoded (--decode)",
-     .side = '<',
-     SETTING(2, "decode")},
-    {.head = "threads",
-     .help = "workers (--threads)",
-     .side = '>',
-     SETTING(3, "threads")},
-    {.head = "depth",
-     .help = "reads in flight per worker (--depth)",
-     .side = '>',
-     SETTING(4, "depth")},
-    {.head = "prefetch",
-     .help = "finished batches kept ahead (--prefetch)",
-     .side = '>',
+    {"decode", "how JPEG is decoded (--decode)", '<', SETTING(2, "decode")},
+    {"threads", "workers (--threads)", '>', SETTING(3, "threads")},
+    {"depth", "reads in flight per worker (--depth)", '>', SETTING(4, "depth")},
+    {"prefetch", "finished batches kept ahead (--prefetch)", '>',
      SETTING(5, "prefetch")},
-    {.head = "batch",
-     .help = "samples per batch (--batch)",
-     .side = '>',
-     SETTING(6, "batch")},
+    {"batch", "samples per batch (--batch)", '>', SETTING(6, "batch")},
     {.help = "rate, median of the counted runs",
      .side = '>',
      MEDIAN(samples_per_s),
      .show = WR_SHOW_BRIEF},
-    {.head = "+-",
-     .help = "spread: half of the runs' range as a fraction of the median; -: "
-             "one run only",
-     .side = '>',
-     .number = spread,
-     .show = WR_SHOW_PERCENT},
+    {"+-",
+     "spread: half of the runs' range as a fraction of the median; -: "
+     "one run only",
+     '>', .number = spread, .show = WR_SHOW_PERCENT},
     {.side = '>', MEDIAN(bytes_per_s), .fewer = 1},
     {.side = '+', MEDIAN(cpu_s_per_1000), .fewer = 1},
     {.side = '+', MEDIAN(peak_bytes)},
     {.side = '+', MEDIAN(first_batch_ms), .fewer = 1},
-    {.head = "p99/p50",
-     .help = "how evenly batches come: 99th percentile of the time between two "
-             "batches, divided by the median",
-     .side = '+',
-     .number = evenness,
-     .digits = 2},
-    {.head = "stalls",
-     .help = "batches that took over three times the median (weir report)",
-     .side = '>',
-     .only = BATCHES,
-     .number = stalls},
+    {"p99/p50",
+     "how evenly batches come: 99th percentile of the time between two "
+     "batches, divided by the median",
+     '+', .number = evenness, .digits = 2},
+    {"stalls", "batches that took over three times the median (weir report)",
+     '>', BATCHES, .number = stalls},
     {.side = '>', RESULT(of_decode_limit)},
     {.side = '-', RESULT(of_read_limit)},
     {.side = '<', RESULT(verdict), .text = verdict},
@@ -184,14 +159,8 @@ const struct wr_column wr_bench_case_columns[] = {
 
 const struct wr_column wr_bench_run_columns[] = {
     {NAME},
-    {.head = "run",
-     .help = "number of the run of a case",
-     .side = '>',
-     .number = wr_cell_place},
-    {.head = "counts",
-     .help = "warm-up: the run is not counted",
-     .side = '<',
-     .text = counts},
+    {"run", "number of the run of a case", '>', .number = wr_cell_place},
+    {"counts", "warm-up: the run is not counted", '<', .text = counts},
     {.side = '>', RUN(start_s)},
     {.side = '>', RUN(seconds)},
     {.side = '>', RUN(samples_per_s)},
@@ -290,69 +259,194 @@ char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
 }
 
 /* The columns that these cases need. */
-static unsigned shown_of(const struct wr_cases *c, bool brief)
+static unsigned shown_of(const struct wr_scope *v)
 {
-    unsigned shown = c->record_count > 1 ? RECORD : 0;
+    unsigned shown = v->c.record_count > 1 ? RECORD : 0;
     char text[WR_VIEW_NAME];
 
     for (size_t k = 0; k < SETTINGS; k++)
-        shown |= is_column(c, k) ? 1u << k : 0;
-    for (size_t k = 0; k < c->count; k++) {
+        shown |= is_column(&v->c, k) ? 1u << k : 0;
+    for (size_t k = 0; k < v->c.count; k++) {
         struct wr_batches b;
 
-        wr_batches_of(&c->v[k], NULL, &b);
-        shown |= b.rows && !brief ? BATCHES : 0;
-        shown |= *other_settings(c, k, text, sizeof(text)) ? OTHERS : 0;
+        wr_batches_of(&v->c.v[k], NULL, &b);
+        shown |= b.rows && !v->brief ? BATCHES : 0;
+        shown |= *other_settings(&v->c, k, text, sizeof(text)) ? OTHERS : 0;
     }
     return shown;
 }
 
-void wr_bench_case_table(struct wr_doc_section *s, const char *title,
-                         const struct wr_cases *c)
-{
-    unsigned shown = shown_of(c, /* brief= */ !*title);
-    struct wr_doc_table *t = wr_doc_table_of(s, title, wr_bench_case_columns,
-                                             shown);
+const struct wr_table_rule wr_bench_case_table = {
+    "Cases, medians of the counted runs", "cases", wr_bench_case_columns,
+    .which = shown_of};
 
-    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++)
-        wr_cells(t, wr_bench_case_columns, shown,
-                 &(struct wr_row){c, k, 0, &c->v[k], NULL});
-    wr_view_cut(s, "cases", c->count + c->left_out);
-}
+const struct wr_table_rule wr_bench_run_table = {
+    "Runs", "runs", wr_bench_run_columns,
+    offsetof(struct wr_bench_case_values, runs), .fold = true};
 
-/* A row for each of the list that each case has at `at`. */
-static void list_table(struct wr_doc_section *s, const char *title,
-                       const char *what, const struct wr_column *columns,
-                       const struct wr_cases *c, size_t at)
+const struct wr_table_rule wr_bench_rank_table = {
+    "Ranks",
+    "ranks",
+    wr_bench_rank_columns,
+    offsetof(struct wr_bench_case_values, ranks),
+    .least = 1,
+    .fold = true};
+
+/* The data of all experiments, once. */
+void wr_bench_data_table(struct wr_scope *v)
 {
-    struct wr_doc_table *t = wr_doc_table_of(s, title, columns, 0);
-    size_t rows = 0;
+    struct wr_doc_table *t = wr_doc_table(
+        v->s, "Data sets",
+        "<record|<data set|<format|>samples|>MB|>files|>consumer ms");
 
     wr_doc_fold(t);
-    for (size_t k = 0; k < c->count; k++) {
-        const struct wr_list *l = (const void *)((const char *)c->v[k].values +
-                                                 at);
+    for (size_t i = 0; i < v->n && i < WR_VIEW_ROWS; i++) {
+        const json_t *ds = wr_get_object(v->r[i].json, "dataset");
 
-        for (size_t i = 0; i < l->count; i++)
-            if (rows++ < WR_VIEW_ROWS)
-                wr_cells(t, columns, 0,
-                         &(struct wr_row){c, k, i, &c->v[k], wr_list_at(l, i)});
+        wr_doc_cell(t, "%s", v->r[i].label);
+        wr_doc_cell(t, "%s", wr_get_text(ds, "url"));
+        wr_doc_cell(t, "%s", wr_get_text(ds, "format"));
+        wr_doc_number(t, wr_get_number(ds, "samples"), 0);
+        wr_doc_number(t, wr_get_number(ds, "bytes") / MB, 1);
+        wr_doc_number(t, wr_get_number(ds, "files"), 0);
+        wr_doc_number(t, wr_get_number(v->r[i].json, "consumer_ms"), 1);
     }
-    wr_view_cut(s, what, rows);
+    wr_sizes_draw(v->d, v->s, &v->c, "dataset.sizes");
+    wr_sizes_table(v->s, &v->c, "dataset.sizes");
 }
 
-void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c)
+/* --- charts --- */
+
+double wr_bench_setting(const struct wr_case *row, const char *key)
 {
-    list_table(s, "Runs", "runs", wr_bench_run_columns, c,
-               offsetof(struct wr_bench_case_values, runs));
+    return wr_get_number(row->settings, key);
 }
 
-void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c)
+bool wr_bench_is_read(const struct wr_cases *c)
 {
     for (size_t k = 0; k < c->count; k++)
-        if (wr_bench_case(&c->v[k])->ranks.count) {
-            list_table(s, "Ranks", "ranks", wr_bench_rank_columns, c,
-                       offsetof(struct wr_bench_case_values, ranks));
-            return;
+        if (strcmp(wr_get_text(c->v[k].settings, "stages"), "read"))
+            return false;
+    return c->count > 0;
+}
+
+/* A value of the counted runs with its spread. */
+static void add_rate(struct wr_pivot *p, const char *series, const char *label,
+                     double at, const struct wr_case *row)
+{
+    bool bytes = !strcmp(wr_get_text(row->settings, "stages"), "read");
+    size_t rate = bytes ? offsetof(struct wr_bench_values, bytes_per_s)
+                        : offsetof(struct wr_bench_values, samples_per_s);
+    double v[WR_CASE_RUNS_MAX], unit = bytes ? MB : 1;
+    size_t n = wr_stats_sort(v, wr_case_numbers(row, rate, v));
+
+    wr_pivot_add(p, series, label, at, wr_number_at(row->median, rate) / unit);
+    if (n > 1)
+        wr_pivot_range(p, v[0] / unit, v[n - 1] / unit);
+}
+
+/* The rates of one record, or of all (ALL): medians by threads where threads
+ * were swept, else by case. */
+static void rate_chart(struct wr_doc *d, struct wr_doc_section *s,
+                       const struct wr_cases *c, size_t record)
+{
+    bool by_threads = wr_cases_varies(c, "threads"), one = record != ALL;
+    const char *unit = wr_bench_is_read(c) ? "MB/s" : "samples/s";
+    char label[WR_VIEW_NAME], series[WR_VIEW_NAME], title[WR_VIEW_NAME];
+    struct wr_cases named = *c;
+    struct wr_pivot p = {0};
+    const struct wr_doc_chart_spec spec = {
+        WR_DOC_BARS, title, by_threads ? "threads" : "", unit,
+        .note = "Medians of the counted runs; whiskers: lowest and highest."};
+
+    if (one)
+        named.record_count = 1; /* the title names it */
+    for (size_t k = 0; k < c->count; k++) {
+        const json_t *v = wr_get(c->v[k].settings, "threads");
+        double at = json_number_value(v);
+
+        if (one && c->v[k].record != record)
+            continue;
+        if (!by_threads) {
+            wr_cases_name(&named, k, "all", label, sizeof(label));
+            add_rate(&p, unit, label, NAN, &c->v[k]);
+            continue;
         }
+        wr_get_shown(v, label, sizeof(label));
+        if (!*wr_cases_label(&named, k, "threads", series, sizeof(series)))
+            snprintf(series, sizeof(series), "%s", unit);
+        add_rate(&p, series, label, at > 0 ? at : INFINITY, &c->v[k]);
+    }
+    snprintf(title, sizeof(title), "%s%s%s%s",
+             wr_bench_is_read(c) ? "Bandwidth" : "Samples per second",
+             by_threads ? " by threads" : "", one ? ": " : "",
+             one ? c->records[record].label : "");
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* Whether the fastest record leaves nothing to see of the slowest. */
+static bool are_far_apart(const struct wr_cases *c)
+{
+    double least = INFINITY, most = 0;
+
+    for (size_t r = 0; r < c->record_count; r++) {
+        double best = 0;
+
+        for (size_t k = 0; k < c->count; k++)
+            if (c->v[k].record == r)
+                best = fmax(best, wr_bench_median(&c->v[k])->samples_per_s);
+        least = fmin(least, best);
+        most = fmax(most, best);
+    }
+    return most > FAR_APART * least;
+}
+
+void wr_bench_rates(struct wr_scope *v)
+{
+    const struct wr_cases *c = &v->c;
+
+    rate_chart(v->d, v->s, c, ALL);
+    if (c->record_count < 2 || c->record_count > APART_MAX || !are_far_apart(c))
+        return;
+    for (size_t r = 0; r < c->record_count; r++)
+        rate_chart(v->d, v->s, c, r);
+}
+
+/* What of the runtime the consumer waited, with and without prefetching. */
+const struct wr_chart_rule wr_bench_prefetch_chart = {
+    .is = {WR_DOC_STACKED, "Runtime with and without prefetch", "", "seconds",
+           "Medians of the counted runs: the time the consumer worked, "
+           "and the time it waited for a batch."},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_bench_vals,
+    .series = WR_SERIES({"times.consumer_busy_s", "consumer works", 1},
+                        {"times.consumer_wait_s", "consumer waits", 1}),
+    .label = wr_chart_case};
+
+bool wr_bench_has_prefetch(const struct wr_scope *v)
+{
+    bool none = false, some = false;
+
+    for (size_t k = 0; k < v->c.count; k++) {
+        none |= wr_bench_setting(&v->c.v[k], "prefetch") == 0;
+        some |= wr_bench_setting(&v->c.v[k], "prefetch") >= 1;
+    }
+    return none && some;
+}
+
+const struct wr_chart_rule wr_bench_stage_chart = {
+    .is = {WR_DOC_STACKED, "Where the workers' time went", "",
+           "seconds of all workers", "Medians of the counted runs."},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_bench_vals,
+    .series = WR_SERIES({"times.storage_wait_s", "waiting for storage", 1},
+                        {"times.decode_s", "decoding", 1},
+                        {"times.resample_s", "resizing, converting", 1},
+                        {"times.submit_s", "submitting reads", 1},
+                        {"times.idle_s", "idle", 1}),
+    .label = wr_chart_case};
+
+bool wr_bench_is_worked(const struct wr_scope *v)
+{
+    return !wr_bench_is_read(&v->c);
 }

@@ -1,4 +1,4 @@
-/* bench_tables.h - tables of an experiment of weir bench.
+/* bench_tables.h - tables and charts of an experiment of weir bench.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_RECORD_BENCH_TABLES_H
 #define WR_RECORD_BENCH_TABLES_H
@@ -25,11 +25,28 @@ char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap);
 char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
                        size_t cap);
 
-/* A row a case, without a title as the command prints it; and a row a run. */
-void wr_bench_case_table(struct wr_doc_section *s, const char *title,
-                         const struct wr_cases *c);
-void wr_bench_run_table(struct wr_doc_section *s, const struct wr_cases *c);
-/* A row a rank, of cases that several ran together; left out if there is none. */
-void wr_bench_rank_table(struct wr_doc_section *s, const struct wr_cases *c);
+/* A row a case, a row a run, and a row a rank of cases that several ran together. */
+extern const struct wr_table_rule wr_bench_case_table, wr_bench_run_table,
+    wr_bench_rank_table;
+
+/* The data of all records, and the sizes of its samples. */
+void wr_bench_data_table(struct wr_scope *v);
+
+/* A number of a setting, NaN for "auto" or none. */
+double wr_bench_setting(const struct wr_case *row, const char *key);
+
+/* Whether nothing was decoded in any case: rates are bytes then. */
+bool wr_bench_is_read(const struct wr_cases *c);
+
+/* How fast, by threads where threads were swept. */
+void wr_bench_rates(struct wr_scope *v);
+
+/* What of the runtime the consumer waited, with and without prefetching. */
+extern const struct wr_chart_rule wr_bench_prefetch_chart;
+bool wr_bench_has_prefetch(const struct wr_scope *v);
+
+/* Where the workers' time went; not of reading alone, which only waits. */
+extern const struct wr_chart_rule wr_bench_stage_chart;
+bool wr_bench_is_worked(const struct wr_scope *v);
 
 #endif

@@ -48,6 +48,25 @@ double wr_cell_place(const struct wr_row *r)
     return (double)(r->i + 1);
 }
 
+unsigned wr_column_bits(const struct wr_column *list, const struct wr_column *c)
+{
+    unsigned bit = 1u << 31;
+
+    if (!c->if_any)
+        return c->only;
+    for (; list < c; list++)
+        bit >>= list->if_any;
+    return bit;
+}
+
+bool wr_column_is_shown(const struct wr_column *list, const struct wr_column *c,
+                        unsigned which)
+{
+    unsigned bits = wr_column_bits(list, c);
+
+    return !bits || bits & which;
+}
+
 static void number_cell(struct wr_doc_table *t, const struct wr_column *c,
                         double x, unsigned digits)
 {
@@ -89,7 +108,7 @@ void wr_cells(struct wr_doc_table *t, const struct wr_column *list,
     char text[WR_VIEW_NAME];
 
     for (const struct wr_column *c = list; wr_column_is(c); c++)
-        if (c->only && !(c->only & which))
+        if (!wr_column_is_shown(list, c, which))
             continue;
         else if (c->cell)
             c->cell(t, c, r);

@@ -39,6 +39,7 @@ struct wr_column {
                          out where a terminal is too narrow; '-' the same, if
                          that does not suffice */
     unsigned only;    /* bits, of which the table asks for one; 0: always */
+    bool if_any;      /* only if a row of the table has a value above 0 there */
     /* Its cells come from a function, else from a value. With neither they are
      * calls of wr_doc_cell, in the order of the columns. */
     double (*number)(const struct wr_row *r);
@@ -79,6 +80,12 @@ static inline bool wr_column_is(const struct wr_column *c)
 {
     return c->head || c->of;
 }
+/* The bits of which a table of the list must ask for one to have column c, or 0;
+ * those with `if_any` have bits of their own, from the highest on. */
+unsigned wr_column_bits(const struct wr_column *list,
+                        const struct wr_column *c);
+bool wr_column_is_shown(const struct wr_column *list, const struct wr_column *c,
+                        unsigned which);
 const char *wr_column_head(const struct wr_column *c);
 const char *wr_column_help(const struct wr_column *c); /* NULL: none */
 

@@ -360,12 +360,9 @@ static void walk(struct comparison *j, struct wr_doc_table *t,
 static void compare_rows(struct comparison *j)
 {
     const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_BARS,
-        .title = "B against A",
-        .x = j->kind->name ? "test" : "case",
-        .y = "B / A",
-        .note = "Above 1: B is faster. The table says which are more than "
-                "noise."};
+        WR_DOC_BARS, "B against A", j->kind->name ? "test" : "case", "B / A",
+        .note =
+            "Above 1: B is faster. The table says which are more than noise."};
     bool *const taken[2] = {calloc(ROWS_MAX, 1), calloc(ROWS_MAX, 1)};
     struct wr_pivot p = {0};
     struct wr_doc_table *t;

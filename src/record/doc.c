@@ -129,9 +129,9 @@ struct wr_doc_table *wr_doc_table_of(struct wr_doc_section *s,
 {
     struct wr_doc_table *t = add_table(s, title);
 
-    for (; t && wr_column_is(list); list++)
-        if (!list->only || list->only & which)
-            add_column(t, list->side, wr_column_head(list));
+    for (const struct wr_column *c = list; t && wr_column_is(c); c++)
+        if (wr_column_is_shown(list, c, which))
+            add_column(t, c->side, wr_column_head(c));
     return t;
 }
 

@@ -192,7 +192,7 @@ static void name_group(const struct record_group *g,
 }
 
 /* "hdd" instead of "emulated hdd": the section's title says it once. */
-static void strip_emulated(struct wr_experiment *e)
+static void strip_emulated(struct wr_view_group *e)
 {
     static const char word[] = "emulated ";
     size_t len = strlen(word);
@@ -205,7 +205,7 @@ static void strip_emulated(struct wr_experiment *e)
 }
 
 /* Several records of one device: "run-a (hdd)". */
-static void add_files(struct wr_experiment *e)
+static void add_files(struct wr_view_group *e)
 {
     for (size_t i = 0; i < e->count; i++) {
         char device[WR_VIEW_NAME / 2];
@@ -216,9 +216,9 @@ static void add_files(struct wr_experiment *e)
     }
 }
 
-/* Records are called by what tells them apart; by their files if nothing
- * does, and by nothing if the settings of their cases do. */
-static void label(struct wr_experiment *e, const char *extra, bool repeated)
+/* Records are called by what tells them apart; by their files if nothing does, or
+ * the settings of their cases do. */
+static void label(struct wr_view_group *e, const char *extra, bool repeated)
 {
     bool device = extra && !strcmp(extra, DEVICE);
     bool format = extra && !strcmp(extra, FORMAT);
@@ -230,7 +230,6 @@ static void label(struct wr_experiment *e, const char *extra, bool repeated)
         else if (format)
             snprintf(e->names[i], WR_VIEW_NAME, "%s",
                      wr_get_text(e->records[i].json, "dataset.format"));
-        /* Else it is a setting, which is in the names of cases. */
     }
     if (e->count < 2 || (repeated && !device))
         return;
@@ -239,7 +238,10 @@ static void label(struct wr_experiment *e, const char *extra, bool repeated)
     if (repeated)
         add_files(e);
     for (size_t i = 0; i < e->count && extra; i++)
-        e->records[i].label = e->names[i];
+        if (device || format)
+            e->records[i].label = e->names[i];
+        else /* a setting, which is in the names of cases */
+            e->records[i].told = true;
 }
 
 /* Whether two records have the same value of the setting that tells them
@@ -259,7 +261,7 @@ static bool repeats(const struct profile *all, size_t n, size_t group,
     return false;
 }
 
-static bool fill(struct wr_experiment *e, const struct wr_view_record *r,
+static bool fill(struct wr_view_group *e, const struct wr_view_record *r,
                  const struct profile *all, size_t n, size_t group)
 {
     e->records = calloc(n, sizeof(*e->records));
@@ -272,22 +274,13 @@ static bool fill(struct wr_experiment *e, const struct wr_view_record *r,
     return e->names;
 }
 
-void wr_experiments_free(struct wr_experiment *e, size_t count)
-{
-    for (size_t i = 0; e && i < count; i++) {
-        free(e[i].records);
-        free(e[i].names);
-    }
-    free(e);
-}
-
-struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
+struct wr_view_group *wr_experiments(const struct wr_view_record *r, size_t n,
                                      const struct wr_cases_spec *spec,
                                      size_t *ret_count)
 {
     struct profile *all = calloc(n + 1, sizeof(*all));
     struct record_group *groups = calloc(n + 1, sizeof(*groups));
-    struct wr_experiment *e = calloc(n + 1, sizeof(*e));
+    struct wr_view_group *e = calloc(n + 1, sizeof(*e));
     size_t count = 0, known = 0;
     bool ok = all && groups && e;
 
@@ -311,6 +304,6 @@ struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
     *ret_count = count;
     if (ok)
         return e;
-    wr_experiments_free(e, n);
+    wr_view_groups_free(e, n);
     return NULL;
 }

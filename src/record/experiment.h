@@ -10,18 +10,10 @@
 
 #include "record/view.h"
 
-struct wr_experiment {
-    struct wr_view_record *records; /* owned; labels are borrowed or `names` */
-    char (*names)[WR_VIEW_NAME];    /* owned: labels that say what differs */
-    size_t count;
-    char title[WR_VIEW_NAME]; /* "Reading alone, by device and threads" */
-};
-
 /* Groups records in the order in which they came; NULL when memory is short.
- * Free it with wr_experiments_free. */
-struct wr_experiment *wr_experiments(const struct wr_view_record *r, size_t n,
+ * Free it with wr_view_groups_free. */
+struct wr_view_group *wr_experiments(const struct wr_view_record *r, size_t n,
                                      const struct wr_cases_spec *spec,
                                      size_t *ret_count);
-void wr_experiments_free(struct wr_experiment *e, size_t count);
 
 #endif

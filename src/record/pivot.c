@@ -68,6 +68,12 @@ void wr_pivot_mark(struct wr_pivot *p)
         p->v[p->count - 1].marked = true;
 }
 
+void wr_pivot_role(struct wr_pivot *p, enum wr_doc_role role)
+{
+    if (p->count)
+        p->series[p->v[p->count - 1].series].role = role;
+}
+
 void wr_pivot_range(struct wr_pivot *p, double low, double high)
 {
     if (!p->count)
@@ -119,6 +125,8 @@ static void draw_series(const struct pivot_plan *plan,
     const struct wr_pivot *p = plan->p;
     struct wr_doc_series *to = wr_doc_series(chart, p->series[series].text);
 
+    if (p->series[series].role)
+        wr_doc_series_is(to, p->series[series].role);
     for (size_t k = 0; k < p->label_count; k++) {
         const struct wr_pivot_entry *e =
             plan->matrix[series * p->label_count + plan->order[k]];
@@ -149,7 +157,7 @@ static void draw_all(const struct pivot_plan *plan, struct wr_doc_section *s,
     struct wr_doc_chart *chart = NULL;
 
     snprintf(note, sizeof(note), "%s%s%s", spec->note ? spec->note : "",
-             spec->note && *spec->note ? " " : "",
+             p->cut && spec->note && *spec->note ? " " : "",
              p->cut ? "Not all are drawn; the tables have the others." : "");
     own.note = note;
     own.title = title;

@@ -14,8 +14,9 @@
 #define WR_PIVOT_LABELS_MAX 64
 
 struct wr_pivot_name {
-    char *text; /* owned */
-    double at;  /* where on the axis; orders labels */
+    char *text;            /* owned */
+    double at;             /* where on the axis; orders labels */
+    enum wr_doc_role role; /* of a series */
 };
 
 struct wr_pivot_entry {
@@ -40,6 +41,9 @@ void wr_pivot_add(struct wr_pivot *p, const char *series, const char *label,
 
 /* The value added last is one to look at. */
 void wr_pivot_mark(struct wr_pivot *p);
+
+/* What the series of the value added last is (BARS). */
+void wr_pivot_role(struct wr_pivot *p, enum wr_doc_role role);
 
 /* The value added last has a whisker (BARS). */
 void wr_pivot_range(struct wr_pivot *p, double low, double high);

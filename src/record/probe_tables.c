@@ -1,4 +1,4 @@
-/* probe_tables.c - tables of a probe, and names of its tests.
+/* probe_tables.c - tables and charts of a probe, and names of its tests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/probe_tables.h"
 
@@ -8,19 +8,15 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "record/pivot.h"
 #include "record/view_say.h"
 #include "result/get.h"
 #include "result/stats.h"
 
 #define MB         1e6
+#define KINDS_MAX  8   /* of random reads that have a chart */
+#define APART_MAX  4   /* so many records have charts of their own */
 #define POINTS_MAX 256 /* saturation points of a record; no probe has more */
-
-#define AT(member) offsetof(struct wr_probe_run_values, latency_us.member)
-const struct wr_probe_percentile wr_probe_percentiles[WR_PROBE_PERCENTILES] = {
-    {AT(p50), "p50"},    {AT(p95), "p95"},     {AT(p99), "p99"},
-    {AT(p999), "p99.9"}, {AT(max), "longest"},
-};
-#undef AT
 
 char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf)
 {
@@ -30,7 +26,7 @@ char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf)
     return buf;
 }
 
-char *wr_probe_block(double bytes, char *buf, size_t cap)
+static char *block_text(double bytes, char *buf, size_t cap)
 {
     if (bytes > 0)
         return wr_format_binary(buf, cap, bytes);
@@ -119,7 +115,7 @@ static char *field_text(const struct wr_case *row, unsigned f, char *buf,
     if (f == OP)
         snprintf(buf, cap, "%s", strcmp(v->op, "files") ? v->op : "read");
     else if (f == BLOCK)
-        wr_probe_block(v->block, buf, cap);
+        block_text(v->block, buf, cap);
     else if (f == ACCESS)
         snprintf(buf, cap, "%s", access_of(v->direct));
     else if (f == DEPTH && v->workers > 1) /* of so many workers each */
@@ -187,84 +183,35 @@ static const char *name_cell(const struct wr_column *c, const struct wr_row *r,
     WR_COLUMN(RUN, wr_probe_run_vals, struct wr_probe_run_values, member)
 
 const struct wr_column wr_probe_test_columns[] = {
-    {.head = "record",
-     .help = "of several records",
-     .side = '<',
-     .only = RECORD,
-     .text = wr_cell_record},
-    {.head = "op",
-     .help = "what is done",
-     .side = '<',
-     .only = 1u << OP,
-     .text = field_cell},
-    {.head = "size",
-     .help = "bytes of one request",
-     .side = '<',
-     .only = 1u << BLOCK,
-     .text = field_cell},
-    {.head = "access",
-     .help = "past the page cache (direct) or through it (buffered)",
-     .side = '<',
-     .only = 1u << ACCESS,
-     .text = field_cell},
-    {.head = "workers",
-     .help = "threads (--threads)",
-     .side = '>',
-     .only = 1u << WORKERS,
-     .text = field_cell},
-    {.head = "depth",
-     .help = "requests in flight; 4x8: 8 for each of 4 threads",
-     .side = '>',
-     .only = 1u << DEPTH,
-     .text = field_cell},
-    {.head = "files/s",
-     .help = "files per second, median of the passes",
-     .side = '>',
-     .only = FILE_TESTS,
+    {"record", "of several records", '<', RECORD, .text = wr_cell_record},
+    {"op", "what is done", '<', 1u << OP, .text = field_cell},
+    {"size", "bytes of one request", '<', 1u << BLOCK, .text = field_cell},
+    {"access", "past the page cache (direct) or through it (buffered)", '<',
+     1u << ACCESS, .text = field_cell},
+    {"workers", "threads (--threads)", '>', 1u << WORKERS, .text = field_cell},
+    {"depth", "requests in flight; 4x8: 8 for each of 4 threads", '>',
+     1u << DEPTH, .text = field_cell},
+    {"files/s", "files per second, median of the passes", '>', FILE_TESTS,
      .cell = ops_cell},
-    {.head = "syncs/s",
-     .help = "writes and syncs per second, median of the passes",
-     .side = '>',
-     .only = SYNCS,
+    {"syncs/s", "writes and syncs per second, median of the passes", '>', SYNCS,
      .cell = ops_cell},
-    {.head = "MB/s",
-     .help = "bytes per second, 10^6, median of the passes",
-     .side = '>',
-     .only = RANGES,
+    {"MB/s", "bytes per second, 10^6, median of the passes", '>', RANGES,
      .cell = mb_cell},
-    {.head = "IOPS",
-     .help = "requests per second, median of the passes",
-     .side = '+',
-     .only = RANGES,
+    {"IOPS", "requests per second, median of the passes", '+', RANGES,
      .cell = ops_cell},
-    {.head = "+-",
-     .help = "half of the passes are within this of the median",
-     .side = '>',
-     .number = spread_of,
-     .show = WR_SHOW_PERCENT},
+    {"+-", "half of the passes are within this of the median", '>',
+     .number = spread_of, .show = WR_SHOW_PERCENT},
     {.head = "MB/s", .side = '>', .only = FILE_TESTS, .cell = mb_cell},
     {.side = '>', STEP(latency_us.p50)},
     {.side = '+', STEP(latency_us.p95)},
     {.side = '>', STEP(latency_us.p99)},
     {.side = '+', STEP(latency_us.p999)},
-    {.head = "open",
-     .help = "median time to open or create a file",
-     .side = '>',
-     .only = FILE_TESTS,
+    {"open", "median time to open or create a file", '>', FILE_TESTS,
      STEP(open_us.p50)},
-    {.head = "data",
-     .help = "... to read or write its data",
-     .side = '>',
-     .only = FILE_TESTS,
+    {"data", "... to read or write its data", '>', FILE_TESTS,
      STEP(transfer_us.p50)},
-    {.head = "close",
-     .help = "... to close it",
-     .side = '>',
-     .only = FILE_TESTS,
-     STEP(close_us.p50)},
-    {.head = "CPU s/GB",
-     .help = "CPU seconds per 10^9 bytes; on wide terminals",
-     .side = '+',
+    {"close", "... to close it", '>', FILE_TESTS, STEP(close_us.p50)},
+    {"CPU s/GB", "CPU seconds per 10^9 bytes; on wide terminals", '+',
      .cell = cpu_cell},
     {.head = NULL}};
 
@@ -338,8 +285,9 @@ static char *title_of(const struct kind_of_tests *g, char *buf, size_t cap)
     return buf;
 }
 
-void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_probe_test_tables(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     char title[WR_VIEW_NAME];
 
     for (unsigned kind = 0; kind < WR_PROBE_KINDS; kind++) {
@@ -353,98 +301,50 @@ void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c)
         shown = g.shown | (kind == WR_PROBE_KIND_FILES  ? FILE_TESTS
                            : kind == WR_PROBE_KIND_SYNC ? SYNCS
                                                         : RANGES);
-        t = wr_doc_table_of(s, title_of(&g, title, sizeof(title)),
+        t = wr_doc_table_of(v->s, title_of(&g, title, sizeof(title)),
                             wr_probe_test_columns, shown);
         for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++)
             if (is_in(&g, k))
                 wr_cells(t, wr_probe_test_columns, shown,
                          &(struct wr_row){c, k, 0, &c->v[k], NULL});
     }
-    wr_view_cut(s, "tests", c->count + c->left_out);
-}
-
-void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    const char *last = "";
-
-    for (size_t k = 0; k < c->count && k < WR_VIEW_ROWS; k++) {
-        const char *why = wr_probe_test_of(&c->v[k])->skipped;
-        char name[WR_VIEW_NAME], others[32] = "";
-        size_t more = 0;
-
-        if (!*why || !strcmp(why, last))
-            continue;
-        last = why;
-        for (size_t i = k + 1; i < c->count; i++)
-            more += !strcmp(wr_probe_test_of(&c->v[i])->skipped, why);
-        if (more)
-            snprintf(others, sizeof(others), " and %zu more", more);
-        wr_doc_note(s, true, "Not run: %s%s: %s%s", wr_probe_name(c, k, name),
-                    others, why,
-                    json_is_false(
-                        wr_get(c->records[c->v[k].record].json, "cache.direct"))
-                        ? " (--access buffered runs them)"
-                        : "");
-    }
+    wr_view_cut(v->s, "tests", c->count + c->left_out);
 }
 
 const struct wr_column wr_probe_pass_columns[] = {
-    {.head = "test",
-     .help = "operation, block size, depth, with the page cache or without",
-     .side = '<',
-     .text = name_cell},
-    {.head = "pass",
-     .help = "number of the pass",
-     .side = '>',
-     .number = wr_cell_place},
+    {"test", "operation, block size, depth, with the page cache or without",
+     '<', .text = name_cell},
+    {"pass", "number of the pass", '>', .number = wr_cell_place},
     {.side = '>', RUN(start_s)},
     {.side = '>', RUN(seconds)},
     {.side = '>', RUN(bytes_per_s)},
     {.side = '>', RUN(ops_per_s)},
-    {.head = "p50 us",
-     .help = "time of a request in microseconds; p99: percentile",
-     .side = '>',
+    {"p50 us", "time of a request in microseconds; p99: percentile", '>',
      RUN(latency_us.p50)},
-    {.head = "p99 us", .help = "", .side = '>', RUN(latency_us.p99)},
+    {"p99 us", "", '>', RUN(latency_us.p99)},
     {.side = '>', RUN(resident)},
     {.head = NULL}};
 
-void wr_probe_pass_table(struct wr_doc_section *s, const struct wr_cases *c)
-{
-    struct wr_doc_table *t = wr_doc_table_of(s, "Passes", wr_probe_pass_columns,
-                                             0);
-    size_t rows = 0;
-
-    wr_doc_fold(t);
-    for (size_t k = 0; k < c->count; k++)
-        for (size_t i = 0; i < c->v[k].list.count; i++)
-            if (rows++ < WR_VIEW_ROWS)
-                wr_cells(t, wr_probe_pass_columns, 0,
-                         &(struct wr_row){c, k, i, &c->v[k],
-                                          wr_list_at(&c->v[k].list, i)});
-    wr_view_cut(s, "passes", rows);
-}
+const struct wr_table_rule wr_probe_pass_table = {
+    "Passes", "passes", wr_probe_pass_columns,
+    offsetof(struct wr_probe_test_values, runs), .fold = true};
 
 const struct wr_column wr_probe_depth_columns[] = {
-    {.head = "record",
-     .help = "of several records",
-     .side = '<',
-     .only = RECORD},
-    {.head = "what", .help = "pattern and operation", .side = '<'},
-    {.head = "size", .help = "bytes of one request", .side = '<'},
-    {.head = "access",
-     .help = "past the page cache (direct) or through it (buffered)",
-     .side = '<'},
-    {.head = "workers", .help = "threads", .side = '>'},
-    {.head = "depth",
-     .help = "the depth that suffices; '>=': more was not tried",
-     .side = '>'},
-    {.head = "MB/s", .help = "bytes per second there, 10^6", .side = '>'},
-    {.head = "IOPS", .help = "requests per second there", .side = '>'},
+    {"record", "of several records", '<', .only = RECORD},
+    {"what", "pattern and operation", '<', .only = 0},
+    {"size", "bytes of one request", '<', .only = 0},
+    {"access", "past the page cache (direct) or through it (buffered)", '<',
+     .only = 0},
+    {"workers", "threads", '>', .only = 0},
+    {"depth", "the depth that suffices; '>=': more was not tried", '>',
+     .only = 0},
+    {"MB/s", "bytes per second there, 10^6", '>', .only = 0},
+    {"IOPS", "requests per second there", '>', .only = 0},
     {.head = NULL}};
 
-void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
+void wr_probe_depth_table(struct wr_scope *v)
 {
+    const struct wr_cases *c = &v->c;
     struct wr_doc_table *t = NULL;
     unsigned which = c->record_count > 1 ? RECORD : 0;
     size_t rows = 0;
@@ -461,7 +361,7 @@ void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
             if (rows++ >= POINTS_MAX)
                 return;
             if (!t)
-                t = wr_doc_table_of(s,
+                t = wr_doc_table_of(v->s,
                                     "Saturation: depth beyond which nothing is "
                                     "gained (>=: not reached)",
                                     wr_probe_depth_columns, which);
@@ -471,7 +371,7 @@ void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
                         wr_get_text(o, "op"));
             wr_doc_cell(
                 t, "%s",
-                wr_probe_block(wr_get_number(o, "block"), text, sizeof(text)));
+                block_text(wr_get_number(o, "block"), text, sizeof(text)));
             wr_doc_cell(t, "%s", access_of(wr_get_true(o, "direct")));
             wr_doc_number(t, wr_get_number(o, "workers"), 0);
             wr_doc_shown(t, depth, "%s%.0f",
@@ -479,5 +379,241 @@ void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c)
             rate_cell(t, wr_get_number(o, "bytes_per_s") / MB);
             wr_doc_number(t, ops, ops < 99.5 ? 1 : 0);
         }
+    }
+}
+
+/* --- charts --- */
+
+static bool is_op(const struct wr_case *row, const char *op)
+{
+    return !strcmp(wr_probe_test_of(row)->op, op);
+}
+
+static bool is_sequential(const struct wr_case *row)
+{
+    return !strcmp(wr_probe_test_of(row)->pattern, "sequential") &&
+           (is_op(row, "read") || is_op(row, "write"));
+}
+
+static bool is_of_files(const struct wr_case *row)
+{
+    return is_op(row, "files") || is_op(row, "create");
+}
+
+static bool is_small(const struct wr_case *row)
+{
+    return is_of_files(row) || is_op(row, "sync");
+}
+
+static bool has_passes(const struct wr_case *row)
+{
+    return row->list.count > 1;
+}
+
+static const char *test_label(const struct wr_row *r, char *buf, size_t cap)
+{
+    return wr_probe_test_of(r->row)->name;
+}
+
+static const char *record_test_label(const struct wr_row *r, char *buf,
+                                     size_t cap)
+{
+    return wr_probe_name(r->c, r->k, buf);
+}
+
+const struct wr_chart_rule wr_probe_sequential_chart = {
+    .is = {WR_DOC_BARS, "Sequential reads and writes", "", "MB/s",
+           "Medians of the passes."},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_probe_run_vals,
+    .series = WR_SERIES({"bytes_per_s", "MB/s", MB}),
+    .wanted = is_sequential,
+    .label = test_label,
+    .by = wr_chart_record};
+
+const struct wr_chart_rule wr_probe_small_chart = {
+    .is = {WR_DOC_BARS, "Small files and syncs", "", "per second",
+           "Medians of the passes."},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_probe_run_vals,
+    .series = WR_SERIES({"ops_per_s", "per second", 1}),
+    .wanted = is_small,
+    .label = test_label,
+    .by = wr_chart_record};
+
+/* Where the time of a small file goes. */
+const struct wr_chart_rule wr_probe_parts_chart = {
+    .is = {WR_DOC_STACKED, "Where the time of a small file goes", "",
+           "microseconds (p50)"},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_probe_run_vals,
+    .series = WR_SERIES({"open_us.p50", "open", 1},
+                        {"transfer_us.p50", "read or write", 1},
+                        {"close_us.p50", "close", 1}),
+    .wanted = is_of_files,
+    .label = record_test_label};
+
+/* Percentiles of each test: a chart a record, or the p99 of all records. */
+const struct wr_chart_rule wr_probe_latency_chart = {
+    .is = {WR_DOC_BARS, "Latency", "", "microseconds", "Medians of the passes.",
+           .log_y = true},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_probe_run_vals,
+    .series = WR_SERIES(
+        {"latency_us.p50", "p50", 1}, {"latency_us.p95", "p95", 1},
+        {"latency_us.p99", "p99", 1}, {"latency_us.p999", "p99.9", 1},
+        {"latency_us.max", "longest", 1}),
+    .label = test_label,
+    .apart = true};
+
+const struct wr_chart_rule wr_probe_p99_chart = {
+    .is = {WR_DOC_BARS, "Latency, 99th percentile", "", "microseconds",
+           "Medians of the passes.", .log_y = true},
+    .from = WR_FROM_MEDIAN,
+    .of = &wr_probe_run_vals,
+    .series = WR_SERIES({"latency_us.p99", "p99", 1}),
+    .label = test_label,
+    .by = wr_chart_record};
+
+bool wr_probe_is_few(const struct wr_scope *v)
+{
+    return v->n <= APART_MAX;
+}
+
+bool wr_probe_is_many(const struct wr_scope *v)
+{
+    return v->n > APART_MAX;
+}
+
+/* Each pass as a part of the median: a cache below the kernel shows here. */
+static double percent_of_median(const struct wr_row *r)
+{
+    const struct wr_probe_run_values *pass = r->run;
+
+    return r->row->record < APART_MAX
+               ? 100 * pass->ops_per_s / wr_probe_median(r->row)->ops_per_s
+               : NAN;
+}
+
+static const char *pass_name(const struct wr_row *r, char *buf, size_t cap)
+{
+    snprintf(buf, cap, "pass %zu", r->i + 1);
+    return buf;
+}
+
+const struct wr_chart_rule wr_probe_pass_chart = {
+    .is = {WR_DOC_BARS, "Passes side by side", "", "% of the median pass",
+           "A first pass that is slower than the others tells of a "
+           "cache below the kernel."},
+    .from = WR_FROM_RUN,
+    .number = percent_of_median,
+    .series = WR_SERIES({"", "", 1}),
+    .wanted = has_passes,
+    .label = test_label,
+    .by = pass_name,
+    .apart = true};
+
+/* Whether the record names this test as the one where more depth gained
+ * nothing: not where no more was tried. */
+static bool is_saturation(const struct wr_cases *c, const struct wr_case *row)
+{
+    const json_t *list = wr_get_list(c->records[row->record].json,
+                                     "saturation");
+
+    for (size_t i = 0; i < json_array_size(list) && i < POINTS_MAX; i++) {
+        const json_t *o = json_array_get(list, i);
+        bool same = wr_get_true(o, "reached");
+
+        for (const char *const *k = wr_probe_spec.keys; *k; k++) {
+            const json_t *a = wr_get(o, *k), *b = wr_get(row->json, *k);
+
+            same &= a && b && json_equal(a, b);
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* "4 KiB, direct, 8 workers" of a random read by depth; "" of other tests. */
+static char *depth_kind(const struct wr_case *row, char *buf, size_t cap)
+{
+    double workers = wr_probe_test_of(row)->workers;
+    char block[32], many[32] = "";
+
+    *buf = '\0';
+    if (!is_op(row, "read") ||
+        strcmp(wr_probe_test_of(row)->pattern, "random") ||
+        !(wr_probe_test_of(row)->depth > 0))
+        return buf;
+    if (workers > 1)
+        snprintf(many, sizeof(many), ", %.0f workers", fmin(workers, 1e9));
+    snprintf(buf, cap, "%s%s%s",
+             block_text(wr_probe_test_of(row)->block, block, sizeof(block)),
+             wr_probe_test_of(row)->direct ? ", direct" : "", many);
+    return buf;
+}
+
+/* Random reads of all kinds of one record, or of one kind of all records. */
+static void depth_chart(struct wr_doc *d, struct wr_doc_section *s,
+                        const struct wr_cases *c, bool bytes, const char *only)
+{
+    char title[WR_VIEW_NAME], kind[WR_VIEW_NAME], at[32];
+    struct wr_doc_chart_spec spec = {WR_DOC_LINES,
+                                     title,
+                                     "requests in flight of each worker",
+                                     bytes ? "MB/s" : "reads per second",
+                                     "Medians of the passes.",
+                                     .log_x = true,
+                                     .log_y = true};
+    struct wr_pivot p = {0};
+
+    snprintf(title, sizeof(title), "Random reads by depth: %s",
+             only    ? only
+             : bytes ? "bandwidth"
+                     : "requests");
+    for (size_t k = 0; k < c->count; k++) {
+        const struct wr_case *row = &c->v[k];
+        double depth = wr_probe_test_of(row)->depth;
+
+        if (!*depth_kind(row, kind, sizeof(kind)) ||
+            (only && strcmp(only, kind)))
+            continue;
+        snprintf(at, sizeof(at), "%.0f", depth);
+        wr_pivot_add(&p, only ? c->records[row->record].label : kind, at, depth,
+                     bytes ? wr_probe_median(row)->bytes_per_s / MB
+                           : wr_probe_median(row)->ops_per_s);
+        if (!is_saturation(c, row))
+            continue;
+        wr_pivot_mark(&p);
+        spec.note = "Medians of the passes. Marked: beyond this depth nothing "
+                    "is gained.";
+    }
+    wr_pivot_draw(&p, d, s, &spec);
+}
+
+/* Of one record requests and bandwidth; of several a chart for each kind, in
+ * which only records differ. */
+void wr_probe_depth_charts(struct wr_scope *v)
+{
+    const struct wr_cases *c = &v->c;
+    char kinds[KINDS_MAX][WR_VIEW_NAME], kind[WR_VIEW_NAME];
+    size_t n = 0;
+
+    if (c->record_count == 1) {
+        depth_chart(v->d, v->s, c, /* bytes= */ false, NULL);
+        depth_chart(v->d, v->s, c, /* bytes= */ true, NULL);
+        return;
+    }
+    for (size_t k = 0; k < c->count && n < KINDS_MAX; k++) {
+        size_t i = 0;
+
+        depth_kind(&c->v[k], kind, sizeof(kind));
+        while (i < n && strcmp(kinds[i], kind))
+            i++;
+        if (i < n || !*kind)
+            continue;
+        snprintf(kinds[n++], sizeof(kinds[0]), "%s", kind);
+        depth_chart(v->d, v->s, c, /* bytes= */ false, kind);
     }
 }

@@ -1,25 +1,13 @@
-/* probe_tables.h - tables of a probe, and names of its tests.
+/* probe_tables.h - tables and charts of a probe, and names of its tests.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_RECORD_PROBE_TABLES_H
 #define WR_RECORD_PROBE_TABLES_H
 
-#include "record/view.h"
+#include "record/chart.h"
 #include "result/probe.h"
-
-#define WR_PROBE_PERCENTILES 5
-
-/* Of the latency: where they stand in the values of a run, and what they are
- * called. */
-extern const struct wr_probe_percentile {
-    size_t at;
-    const char *name;
-} wr_probe_percentiles[WR_PROBE_PERCENTILES];
 
 /* "run-a: random read 4 KiB, depth 32, direct" into buf (WR_VIEW_NAME). */
 char *wr_probe_name(const struct wr_cases *c, size_t k, char *buf);
-
-/* The block of a test: "4 KiB", or "mix of sizes". */
-char *wr_probe_block(double bytes, char *buf, size_t cap);
 
 /* What the columns of the tables mean; the first of tests and depths is one of
  * reports alone. */
@@ -39,12 +27,18 @@ enum wr_probe_kind {
 /* Tests that belong together: one table each. */
 enum wr_probe_kind wr_probe_kind_of(const struct wr_case *row);
 
-/* A row a test, a row a pass, and the depths that suffice. */
-void wr_probe_test_tables(struct wr_doc_section *s, const struct wr_cases *c);
-void wr_probe_pass_table(struct wr_doc_section *s, const struct wr_cases *c);
-void wr_probe_depth_table(struct wr_doc_section *s, const struct wr_cases *c);
+/* Tables of tests by their kind, a row a pass, and the depths that suffice. */
+void wr_probe_test_tables(struct wr_scope *v);
+extern const struct wr_table_rule wr_probe_pass_table;
+void wr_probe_depth_table(struct wr_scope *v);
 
-/* What could not be run, a note for each reason. */
-void wr_probe_skipped(struct wr_doc_section *s, const struct wr_cases *c);
+/* Medians of the tests, a series a record; requests and bandwidth by depth;
+ * latencies; the passes. */
+extern const struct wr_chart_rule wr_probe_sequential_chart,
+    wr_probe_small_chart, wr_probe_parts_chart, wr_probe_pass_chart;
+void wr_probe_depth_charts(struct wr_scope *v);
+extern const struct wr_chart_rule wr_probe_latency_chart, wr_probe_p99_chart;
+bool wr_probe_is_few(const struct wr_scope *v);
+bool wr_probe_is_many(const struct wr_scope *v);
 
 #endif

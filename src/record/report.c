@@ -126,7 +126,7 @@ static void build_views(struct wr_doc *d, const struct wr_view_record *all,
         size_t n = same_command(all, count, i, some);
 
         if (n)
-            wr_view_find(command_of(all[i].json))->build(d, some, n);
+            wr_view_build(wr_view_find(command_of(all[i].json)), d, some, n);
     }
 }
 

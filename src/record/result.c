@@ -17,8 +17,7 @@ int wr_result_print(const json_t *record, struct wr_doc_text_style style,
 
     if (!wr_view_record_read(&r))
         wr_doc_fail(d);
-    if (view->result)
-        view->result(d, &r);
+    wr_view_print(view, d, &r);
     wr_view_record_done(&r);
     failed = wr_doc_failed(d);
     style.bare = true;

@@ -1,4 +1,4 @@
-/* run_tables.c - a run of a workload: its tables.
+/* run_tables.c - a run of a workload: its tables and charts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/run_tables.h"
 
@@ -8,11 +8,14 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "record/pivot.h"
+#include "record/points.h"
 #include "record/view_say.h"
 #include "result/get.h"
 #include "result/run.h"
 
-enum { EVALUATED = 1, SAVED = 2, CACHED = 4, SLOW = 8 };
+#define BARS_MAX 64 /* epochs or ranks that are drawn */
+#define BINS_MAX 64
 
 static void put_size(struct wr_doc_table *t, double bytes)
 {
@@ -61,133 +64,59 @@ static void restored_cell(struct wr_doc_table *t, const struct wr_column *c,
 
 static const struct wr_column epoch_columns[] = {
     {.head = "epoch", .side = '>', EPOCH(epoch)},
-    {.head = "time",
-     .help = "of the epoch, everything included",
-     .side = '>',
-     EPOCH(seconds),
+    {"time", "of the epoch, everything included", '>', EPOCH(seconds), TIME},
+    {"AU", "part of the time in which the accelerators computed", '>',
+     EPOCH(au), .cell = au_cell},
+    {"AU (DLIO)", "by the formula of DLIO, which leaves out some steps", '+',
+     EPOCH(au_dlio), .show = WR_SHOW_PERCENT},
+    {"samples/s", "of all accelerators", '>', EPOCH(samples_per_s)},
+    {"read", "bytes per second that were read, measured", '>',
+     EPOCH(bytes_per_s), .show = WR_SHOW_RATE},
+    {"waiting", "for batches, mean of the accelerators", '>', EPOCH(wait_s),
      TIME},
-    {.head = "AU",
-     .help = "part of the time in which the accelerators computed",
-     .side = '>',
-     EPOCH(au),
-     .cell = au_cell},
-    {.head = "AU (DLIO)",
-     .help = "by the formula of DLIO, which leaves out some steps",
-     .side = '+',
-     EPOCH(au_dlio),
-     .show = WR_SHOW_PERCENT},
-    {.head = "samples/s",
-     .help = "of all accelerators",
-     .side = '>',
-     EPOCH(samples_per_s)},
-    {.head = "read",
-     .help = "bytes per second that were read, measured",
-     .side = '>',
-     EPOCH(bytes_per_s),
-     .show = WR_SHOW_RATE},
-    {.head = "waiting",
-     .help = "for batches, mean of the accelerators",
-     .side = '>',
-     EPOCH(wait_s),
+    {"evaluating", "time of the evaluation", '>', .if_any = true, EPOCH(eval_s),
      TIME},
-    {.head = "evaluating",
-     .help = "time of the evaluation",
-     .side = '>',
-     .only = EVALUATED,
-     EPOCH(eval_s),
-     TIME},
-    {.head = "saving",
-     .help = "time in which a checkpoint held it up",
-     .side = '>',
-     .only = SAVED,
-     EPOCH(save_s),
-     TIME},
-    {.head = "cached",
-     .help = "part of the data in the page cache before the epoch",
-     .side = '>',
-     .only = CACHED,
-     EPOCH(resident),
-     .show = WR_SHOW_PERCENT},
+    {"saving", "time in which a checkpoint held it up", '>', .if_any = true,
+     EPOCH(save_s), TIME},
+    {"cached", "part of the data in the page cache before the epoch", '>',
+     .if_any = true, EPOCH(resident), .show = WR_SHOW_PERCENT},
     {.head = NULL}};
 
 static const struct wr_column search_columns[] = {
-    {.head = "accelerators", .help = "how many were emulated", .side = '>'},
-    {.head = "AU", .help = "that they reached", .side = '>'},
-    {.head = "samples/s", .help = "of all of them", .side = '>'},
-    {.head = "read", .help = "bytes per second", .side = '>'},
-    {.head = "fed", .help = "whether AU reached the target", .side = '<'},
+    {"accelerators", "how many were emulated", '>', .only = 0},
+    {"AU", "that they reached", '>', .only = 0},
+    {"samples/s", "of all of them", '>', .only = 0},
+    {"read", "bytes per second", '>', .only = 0},
+    {"fed", "whether AU reached the target", '<', .only = 0},
     {.head = NULL}};
 
 static const struct wr_column rank_columns[] = {
     {.head = "rank", .side = '>', RANK(rank)},
     {.head = "host", .side = '<', RANK(host)},
-    {.head = "accelerators",
-     .help = "that it emulated",
-     .side = '>',
-     RANK(accelerators)},
-    {.head = "AU", .help = "of these", .side = '>', RANK(au), .cell = au_cell},
-    {.head = "waiting", .help = "for batches", .side = '>', RANK(wait_s), TIME},
-    {.head = "for others",
-     .help = "waiting for slower ranks",
-     .side = '>',
-     RANK(barrier_s),
-     TIME},
-    {.head = "read",
-     .help = "bytes in all",
-     .side = '>',
-     RANK(bytes),
-     .cell = size_cell},
+    {"accelerators", "that it emulated", '>', RANK(accelerators)},
+    {"AU", "of these", '>', RANK(au), .cell = au_cell},
+    {"waiting", "for batches", '>', RANK(wait_s), TIME},
+    {"for others", "waiting for slower ranks", '>', RANK(barrier_s), TIME},
+    {"read", "bytes in all", '>', RANK(bytes), .cell = size_cell},
     {.head = NULL}};
 
 static const struct wr_column save_columns[] = {
-    {.head = "step",
-     .help = "after which it was saved",
-     .side = '>',
-     SAVE(step)},
-    {.head = "began",
-     .help = "seconds since the run began",
-     .side = '>',
-     SAVE(at_s),
+    {"step", "after which it was saved", '>', SAVE(step)},
+    {"began", "seconds since the run began", '>', SAVE(at_s), TIME},
+    {"size", "of all ranks", '>', SAVE(bytes), .cell = size_cell},
+    {"stall", "how long the accelerators stood still", '>', SAVE(stall_s),
      TIME},
-    {.head = "size",
-     .help = "of all ranks",
-     .side = '>',
-     SAVE(bytes),
-     .cell = size_cell},
-    {.head = "stall",
-     .help = "how long the accelerators stood still",
-     .side = '>',
-     SAVE(stall_s),
-     TIME},
-    {.head = "on fast",
-     .help = "from the call until it was on the fast tier, or the only one",
-     .side = '>',
-     SAVE(fast_s),
-     TIME},
-    {.head = "on slow",
-     .help = "and on the slow tier",
-     .side = '>',
-     .only = SLOW,
-     SAVE(slow_s),
+    {"on fast", "from the call until it was on the fast tier, or the only one",
+     '>', SAVE(fast_s), TIME},
+    {"on slow", "and on the slow tier", '>', .if_any = true, SAVE(slow_s),
      TIME},
     {.head = NULL}};
 
 static const struct wr_column restore_columns[] = {
     {.head = "restored step", .side = '>', RESTORE(step)},
-    {.head = "time",
-     .help = "until all ranks had it",
-     .side = '>',
-     RESTORE(seconds),
-     TIME},
-    {.head = "size",
-     .help = "of all ranks",
-     .side = '>',
-     RESTORE(bytes),
-     .cell = size_cell},
-    {.head = "rate",
-     .help = "bytes per second",
-     .side = '>',
-     .cell = restored_cell},
+    {"time", "until all ranks had it", '>', RESTORE(seconds), TIME},
+    {"size", "of all ranks", '>', RESTORE(bytes), .cell = size_cell},
+    {"rate", "bytes per second", '>', .cell = restored_cell},
     {.head = NULL}};
 
 const struct wr_columns wr_run_columns[] = {
@@ -195,75 +124,28 @@ const struct wr_columns wr_run_columns[] = {
     {"ranks", rank_columns},       {"checkpoints", save_columns},
     {"restores", restore_columns}, {NULL, NULL}};
 
-/* Whether one of a list has a number above 0 there. */
-static bool any(const struct wr_list *l, size_t at)
-{
-    for (size_t i = 0; i < l->count; i++)
-        if (wr_number_at(wr_list_at(l, i), at) > 0)
-            return true;
-    return false;
-}
+const struct wr_table_rule wr_run_epoch_table = {
+    "Epochs", "epochs", epoch_columns, offsetof(struct wr_run_values, epochs),
+    .least = 1};
 
-#define ANY(list, type, member) any(list, offsetof(type, member))
+/* Of more than one. */
+const struct wr_table_rule wr_run_rank_table = {
+    "Ranks", "ranks", rank_columns, offsetof(struct wr_run_values, ranks),
+    .least = 2};
 
-static void list_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_column *columns, unsigned which,
-                       const struct wr_run_values *v, const struct wr_list *l,
-                       const char *what)
-{
-    const struct wr_case record = {.values = v};
-    struct wr_doc_table *t;
+const struct wr_table_rule wr_run_save_table = {
+    "Saves", "saves", save_columns, offsetof(struct wr_run_values, saves),
+    .least = 1};
 
-    if (!l->count)
-        return;
-    t = wr_doc_table_of(s, title, columns, which);
-    for (size_t i = 0; i < l->count && i < WR_VIEW_ROWS; i++)
-        wr_cells(t, columns, which,
-                 &(struct wr_row){.row = &record, .run = wr_list_at(l, i)});
-    wr_view_cut(s, what, l->count);
-}
+const struct wr_table_rule wr_run_restore_table = {
+    "Restores", "restores", restore_columns,
+    offsetof(struct wr_run_values, restores), .least = 1};
 
-void wr_run_epoch_table(struct wr_doc_section *s, const char *title,
-                        const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-    const struct wr_list *l = &v->epochs;
+#define POINTS_MAX 1000 /* of a search that are shown */
 
-    list_table(s, title, epoch_columns,
-               (ANY(l, struct wr_run_epoch_values, eval_s) ? EVALUATED : 0) |
-                   (ANY(l, struct wr_run_epoch_values, save_s) ? SAVED : 0) |
-                   (ANY(l, struct wr_run_epoch_values, resident) ? CACHED : 0),
-               v, l, "epochs");
-}
-
-void wr_run_rank_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-
-    if (v->ranks.count > 1)
-        list_table(s, title, rank_columns, 0, v, &v->ranks, "ranks");
-}
-
-void wr_run_save_table(struct wr_doc_section *s, const char *title,
-                       const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-
-    list_table(s, title, save_columns,
-               ANY(&v->saves, struct wr_run_save_values, slow_s) ? SLOW : 0, v,
-               &v->saves, "saves");
-}
-
-void wr_run_restore_table(struct wr_doc_section *s, const char *title,
-                          const struct wr_view_record *r)
-{
-    const struct wr_run_values *v = wr_run_values_of(r);
-
-    list_table(s, title, restore_columns, 0, v, &v->restores, "restores");
-}
-
-size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
+/* The points of a search by their number of accelerators, into ret; how many,
+ * `cap` at most. A search does not try them in that order. */
+static size_t search_points(const json_t *j, const json_t **ret, size_t cap)
 {
     const json_t *list = wr_get_list(j, "search.points");
     size_t n = 0;
@@ -283,17 +165,16 @@ size_t wr_run_search_points(const json_t *j, const json_t **ret, size_t cap)
     return n;
 }
 
-void wr_run_search_table(struct wr_doc_section *s, const char *title,
-                         const json_t *j)
+void wr_run_search_table(struct wr_scope *v)
 {
-    const json_t *points[WR_RUN_POINTS];
-    size_t n = wr_run_search_points(j, points, WR_RUN_POINTS);
+    const json_t *j = v->r->json, *points[POINTS_MAX];
+    size_t n = search_points(j, points, POINTS_MAX);
     double target = wr_get_number(j, "search.target");
     struct wr_doc_table *t;
 
     if (!n)
         return;
-    t = wr_doc_table_of(s, title, search_columns, 0);
+    t = wr_doc_table_of(v->s, v->brief ? "" : "Search", search_columns, 0);
     for (size_t i = 0; i < n; i++) {
         const json_t *o = points[i], *meets = wr_get(o, "meets");
         double au = wr_get_number(o, "au");
@@ -351,8 +232,9 @@ static void seed_row(struct wr_doc_table *t, const char *key, double theirs,
     }
 }
 
-void wr_run_seed_table(struct wr_doc_section *s, const json_t *j)
+void wr_run_seed_table(struct wr_scope *v)
 {
+    const json_t *j = v->r->json;
     const json_t *seed = wr_get_object(j, "seed");
     const json_t *reads = wr_get_object(j, "reads");
     const struct {
@@ -383,8 +265,217 @@ void wr_run_seed_table(struct wr_doc_section *s, const json_t *j)
         if (!isfinite(theirs))
             continue;
         if (!t)
-            t = wr_doc_table(s, title, "<|>reported|>measured");
+            t = wr_doc_table(v->s, title, "<|>reported|>measured");
         wr_doc_cell(t, "%s", rows[i].name);
         seed_row(t, rows[i].key, theirs, rows[i].ours);
+    }
+}
+
+/* --- charts --- */
+
+const struct wr_chart_series wr_run_parts[] = {
+    {"loss.compute", "computing", 0.01},
+    {"loss.read", "waiting for input", 0.01},
+    {"loss.barrier", "waiting for the slowest accelerator", 0.01},
+    {"loss.save", "saving checkpoints", 0.01},
+    {"loss.eval", "evaluating", 0.01},
+    {"loss.emulator", "the emulator itself", 0.01},
+    {NULL}};
+
+static const char *run_label(const struct wr_row *r, char *buf, size_t cap)
+{
+    const char *label = wr_chart_records(r, buf, cap);
+
+    return *label ? label : "this run";
+}
+
+const struct wr_chart_rule wr_run_loss_chart = {
+    .is = {WR_DOC_STACKED, "Where the time went", "", "% of the time",
+           "Everything but computing is lost.", .most = 100},
+    .from = WR_FROM_CASE,
+    .of = &wr_run_vals,
+    .series = wr_run_parts,
+    .if_any = true,
+    .label = run_label};
+
+const struct wr_chart_rule wr_run_au_chart = {
+    .is = {WR_DOC_BARS, "Utilization of each epoch", "epoch", "AU (%)",
+           "AU: the part of the time in which the accelerators "
+           "computed.",
+           .most = 100},
+    .from = WR_FROM_RUN,
+    .of = &wr_run_epoch_vals,
+    .list = offsetof(struct wr_run_values, epochs),
+    .most = BARS_MAX,
+    .series = WR_SERIES({"au", "AU", 0.01}),
+    .label = wr_chart_place,
+    .by = wr_chart_records,
+    .target = "config.au_target"};
+
+const struct wr_chart_rule wr_run_step_chart = {
+    .is = {WR_DOC_POINTS, "Time of each step, and waiting in it", "seconds",
+           "milliseconds",
+           "Waiting is time in which an accelerator had no data."},
+    .columns = "series",
+    .x = "t",
+    .series = WR_SERIES({"wait_ms", "waiting for the batch", 1},
+                        {"step_ms", "the whole step", 1})};
+
+static const struct wr_chart_rule flow_chart = {
+    .is = {WR_DOC_AREA, "What was read over time", "seconds", "MB/s",
+           "Demand: what the accelerators take if they never wait."},
+    .columns = "series",
+    .x = "t",
+    .series = WR_SERIES({"mb_per_s", "read", 1})};
+
+static const char *rank_label(const struct wr_row *r, char *buf, size_t cap)
+{
+    const struct wr_run_rank_values *rank = r->run;
+    const char *host = wr_text_at(&rank->host, 0);
+
+    snprintf(buf, cap, "%.0f%s%s%s", fmax(0, rank->rank), *host ? " (" : "",
+             host, *host ? ")" : "");
+    return buf;
+}
+
+const struct wr_chart_rule wr_run_rank_chart = {
+    .is = {WR_DOC_STACKED, "Time that each rank lost", "rank", "seconds",
+           "A rank that waits for its batches and not for others is "
+           "the one that they wait for."},
+    .from = WR_FROM_RUN,
+    .of = &wr_run_rank_vals,
+    .list = offsetof(struct wr_run_values, ranks),
+    .least = 2,
+    .most = BARS_MAX,
+    .series = WR_SERIES({"wait_s", "waiting for its batches", 1},
+                        {"barrier_s", "waiting for slower ranks", 1}),
+    .label = rank_label};
+
+/* What is read, beside what is taken. */
+void wr_run_flow_chart(struct wr_scope *v)
+{
+    const struct wr_run_values *run = wr_run_values_of(v->r);
+    const json_t *t = wr_get_list(run->series, "t");
+    double demand = run->demand.bytes_per_s * run->config.accelerators / 1e6;
+    struct wr_doc_chart *c = wr_chart_draw(v, &flow_chart);
+    size_t rows = json_array_size(t);
+    struct wr_doc_series *line;
+
+    if (!c || !(demand > 0) || rows < 2)
+        return;
+    line = wr_doc_series(c, "demand");
+    wr_doc_series_is(line, WR_DOC_REFERENCE);
+    wr_doc_point(line, wr_get_at(t, 0), demand);
+    wr_doc_point(line, wr_get_at(t, rows - 1), demand);
+}
+
+/* The target at both ends of the axis. */
+static void target_line(struct wr_doc_chart *c, double target, double from,
+                        double to)
+{
+    struct wr_doc_series *line;
+
+    if (!(target > 0) || !(from <= to))
+        return;
+    line = wr_doc_series(c, "target");
+    wr_doc_series_is(line, WR_DOC_REFERENCE);
+    wr_doc_point(line, from, 100 * target);
+    if (to > from)
+        wr_doc_point(line, to, 100 * target);
+}
+
+void wr_run_search_chart(struct wr_scope *v)
+{
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
+    const struct wr_doc_chart_spec spec = {
+        WR_DOC_LINES,
+        "Utilization by number of accelerators",
+        "accelerators",
+        "AU (%)",
+        "As many can be fed as stay above the target.",
+        .most = 100};
+    double from = INFINITY, to = -INFINITY, target = NAN;
+    struct wr_doc_chart *c = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const json_t *points[POINTS_MAX];
+        size_t count = search_points(r[i].json, points, POINTS_MAX);
+        struct wr_doc_series *line;
+
+        if (!count)
+            continue;
+        if (!c)
+            c = wr_doc_chart(v->s, &spec);
+        line = wr_doc_series(c, n > 1 ? r[i].label : "AU");
+        for (size_t k = 0; k < count; k++) {
+            double x = wr_get_number(points[k], "accelerators");
+
+            wr_doc_point(line, x, 100 * wr_get_number(points[k], "au"));
+            from = fmin(from, x);
+            to = fmax(to, x);
+        }
+        target = wr_get_number(r[i].json, "search.target");
+    }
+    if (c)
+        target_line(c, target, from, to);
+}
+
+/* --- reads --- */
+
+/* Nanoseconds, as the record has them. */
+static char *latency_text(char *buf, size_t cap, double ns)
+{
+    if (ns < 1e6)
+        snprintf(buf, cap, "%.3g us", ns / 1e3);
+    else
+        wr_say_time(ns / 1e9, buf, cap);
+    return buf;
+}
+
+static void add_bins(struct wr_pivot *p, const char *series, const json_t *list,
+                     char *(*text)(char *, size_t, double))
+{
+    double total = 0;
+
+    for (size_t i = 0; i < json_array_size(list) && i < BINS_MAX; i++)
+        total += fmax(0, wr_get_number(json_array_get(list, i), "count"));
+    for (size_t i = 0; i < json_array_size(list) && i < BINS_MAX; i++) {
+        const json_t *bin = json_array_get(list, i);
+        double from = wr_get_number(bin, "from"), to = wr_get_number(bin, "to");
+        double count = wr_get_number(bin, "count");
+        char label[96], a[32], b[32];
+
+        if (!(from >= 0) || !(to >= from) || !(count >= 0) || !(total > 0))
+            continue;
+        snprintf(label, sizeof(label), "%s to %s", text(a, sizeof(a), from),
+                 text(b, sizeof(b), to));
+        wr_pivot_add(p, series, label, from, 100 * count / total);
+    }
+}
+
+void wr_run_read_charts(struct wr_scope *v)
+{
+    const struct wr_view_record *r = v->r;
+    size_t n = v->n;
+    static const struct {
+        const char *path, *title, *x;
+        char *(*text)(char *, size_t, double);
+    } charts[] = {{"reads.latencies", "How long reads took", "time of a read",
+                   latency_text},
+                  {"reads.sizes", "How large reads were", "bytes of a read",
+                   wr_format_binary}};
+
+    for (size_t k = 0; k < WR_ARRAY_LEN(charts); k++) {
+        const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
+                                               .title = charts[k].title,
+                                               .x = charts[k].x,
+                                               .y = "% of all reads"};
+        struct wr_pivot p = {0};
+
+        for (size_t i = 0; i < n; i++)
+            add_bins(&p, n > 1 ? r[i].label : "reads",
+                     wr_get_list(r[i].json, charts[k].path), charts[k].text);
+        wr_pivot_draw(&p, v->d, v->s, &spec);
     }
 }

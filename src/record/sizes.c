@@ -72,8 +72,8 @@ static const json_t *list_of(const struct wr_cases *rows, size_t k,
 void wr_sizes_draw(struct wr_doc *d, struct wr_doc_section *s,
                    const struct wr_cases *rows, const char *path)
 {
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_BARS, .title = "Sizes", .x = "size", .y = "% of all"};
+    const struct wr_doc_chart_spec spec = {WR_DOC_BARS, "Sizes", "size",
+                                           "% of all", .note = NULL};
     struct wr_pivot p = {0};
     double at, part;
     char label[80];

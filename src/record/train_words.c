@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "result/get.h"
-#include "record/meanwhile.h"
+#include "record/view_monitor.h"
 #include "record/view_say.h"
 
 #define VALIDATIONS_SHOWN 20  /* rows of their table, the last ones */

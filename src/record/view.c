@@ -5,11 +5,14 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
+#include "record/chart.h"
+#include "record/say.h"
 #include "result/emulated.h"
 #include "result/get.h"
 #include "record/thin.h"
@@ -85,6 +88,232 @@ size_t wr_view_order(const char *command)
         i++;
     return i;
 }
+
+/* --- sections --- */
+
+static bool is_wanted(const struct wr_scope *v, unsigned only)
+{
+    unsigned have = (v->many ? WR_IF_SEVERAL : WR_IF_ONE) |
+                    (v->r->alone ? WR_IF_ALONE : WR_IF_BESIDE) |
+                    (v->c.count ? WR_IF_ROWS : WR_IF_NO_ROWS);
+
+    return (only & have) == only;
+}
+
+static struct wr_list rows_of(const struct wr_table_rule *rule,
+                              const struct wr_case *row)
+{
+    if (!rule->list)
+        return (struct wr_list){.count = 1};
+    return *(const struct wr_list *)(const void *)((const char *)row->values +
+                                                   rule->list);
+}
+
+/* Whether one of the rows has a number above 0 in this column. */
+static bool has_any(const struct wr_scope *v, const struct wr_table_rule *rule,
+                    const struct wr_column *column)
+{
+    for (size_t k = 0; k < v->c.count; k++) {
+        const struct wr_list l = rows_of(rule, &v->c.v[k]);
+
+        for (size_t i = 0; i < l.count; i++)
+            if (wr_number_at(rule->list ? wr_list_at(&l, i) : v->c.v[k].values,
+                             column->at) > 0)
+                return true;
+    }
+    return false;
+}
+
+static unsigned columns_of(const struct wr_scope *v,
+                           const struct wr_table_rule *rule)
+{
+    unsigned which = rule->which ? rule->which(v) : 0;
+
+    for (const struct wr_column *c = rule->columns; wr_column_is(c); c++)
+        if (c->if_any && has_any(v, rule, c))
+            which |= wr_column_bits(rule->columns, c);
+    return which;
+}
+
+static void show_table(struct wr_scope *v, const struct wr_table_rule *rule)
+{
+    unsigned which = columns_of(v, rule);
+    size_t rows = rule->list ? 0 : v->c.left_out, shown = 0;
+    struct wr_doc_table *t;
+
+    for (size_t k = 0; k < v->c.count; k++)
+        rows += rows_of(rule, &v->c.v[k]).count;
+    if (rows < rule->least)
+        return;
+    t = wr_doc_table_of(v->s, v->brief ? "" : rule->title, rule->columns,
+                        which);
+    if (rule->fold)
+        wr_doc_fold(t);
+    for (size_t k = 0; k < v->c.count; k++) {
+        const struct wr_case *row = &v->c.v[k];
+        const struct wr_list l = rows_of(rule, row);
+
+        for (size_t i = 0; i < l.count && shown < WR_VIEW_ROWS; i++, shown++)
+            wr_cells(t, rule->columns, which,
+                     &(struct wr_row){&v->c, k, i, row,
+                                      rule->list ? wr_list_at(&l, i) : NULL});
+    }
+    wr_view_cut(v->s, rule->rows, rows);
+}
+
+/* Lists of sentences about each record, one record after the other. */
+static void say_all(struct wr_scope *v, const struct wr_sentence *const *lists)
+{
+    const struct wr_view *view = v->view;
+    void *facts = calloc(1, view->facts->size);
+    size_t told = view->told ? view->told : v->n;
+
+    if (!facts) {
+        wr_doc_fail(v->d);
+        return;
+    }
+    for (size_t i = 0; i < v->n && i < told; i++) {
+        view->find_facts(&v->c, i, facts);
+        for (size_t k = 0; lists[k]; k++)
+            wr_sentences(v->s, v->n > 1 ? v->r[i].label : "", lists[k],
+                         view->facts, facts);
+    }
+    free(facts);
+}
+
+static void show_item(struct wr_scope *v, const struct wr_item *i)
+{
+    if (!is_wanted(v, i->only) || (i->is_needed && !i->is_needed(v)))
+        return;
+    if (i->table)
+        show_table(v, i->table);
+    else if (i->chart)
+        wr_chart_draw(v, i->chart);
+    else if (i->say[0])
+        say_all(v, i->say);
+    else
+        i->show(v);
+}
+
+static void show_section(const struct wr_view *view,
+                         const struct wr_section *section, const char *title,
+                         struct wr_scope *v)
+{
+    static const struct wr_cases_spec none = {.rows = "none"};
+
+    v->view = view;
+    wr_cases_init(&v->c, v->r, v->n, view->rows ? view->rows : &none);
+    if (v->c.failed)
+        wr_doc_fail(v->d);
+    if (is_wanted(v, section->only) &&
+        (!section->is_needed || section->is_needed(v))) {
+        v->s = section->plain || v->brief
+                   ? wr_doc_section(v->d, title)
+                   : wr_view_section(v->d, title, v->r, v->n);
+        for (const struct wr_item *i = section->items; wr_item_is(i); i++)
+            show_item(v, i);
+    }
+    wr_cases_done(&v->c);
+}
+
+/* The sections of a list from `from` on that are of the same kind take turns:
+ * all of one record, or group, then all of the next. */
+static void show_each(const struct wr_view *view, struct wr_doc *d,
+                      const struct wr_section *from, size_t count,
+                      const struct wr_view_record *r, size_t n)
+{
+    char title[WR_VIEW_NAME];
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < count; k++) {
+            struct wr_scope v = {.d = d, .r = &r[i], .n = 1, .many = n > 1};
+
+            snprintf(title, sizeof(title), "%s%s%.200s", from[k].title,
+                     n > 1 ? ": " : "", n > 1 ? r[i].label : "");
+            show_section(view, &from[k], title, &v);
+        }
+}
+
+static void show_groups(const struct wr_view *view, struct wr_doc *d,
+                        const struct wr_section *from, size_t count,
+                        const struct wr_view_record *r, size_t n)
+{
+    size_t groups = 0;
+    struct wr_view_group *g = view->groups(r, n, &groups);
+
+    if (!g)
+        wr_doc_fail(d);
+    for (size_t i = 0; g && i < groups; i++)
+        for (size_t k = 0; k < count; k++) {
+            struct wr_scope v = {.d = d,
+                                 .r = g[i].records,
+                                 .n = g[i].count,
+                                 .many = g[i].count > 1};
+
+            show_section(view, &from[k],
+                         from[k].title ? from[k].title : g[i].title, &v);
+        }
+    wr_view_groups_free(g, groups);
+}
+
+void wr_view_build(const struct wr_view *view, struct wr_doc *d,
+                   const struct wr_view_record *r, size_t n)
+{
+    if (view->build)
+        view->build(d, r, n);
+    if (view->most)
+        n = WR_MIN(n, view->most);
+    for (const struct wr_section *s = view->sections; s && s->items;) {
+        size_t count = 1;
+        struct wr_scope v = {.d = d, .r = r, .n = n, .many = n > 1};
+
+        while (s[count].items && s[count].of == s->of && s->of != WR_OF_ALL)
+            count++;
+        if (s->of == WR_OF_ALL)
+            show_section(view, s, s->title, &v);
+        else if (s->of == WR_OF_EACH)
+            show_each(view, d, s, count, r, n);
+        else
+            show_groups(view, d, s, count, r, n);
+        s += count;
+    }
+}
+
+void wr_view_print(const struct wr_view *view, struct wr_doc *d,
+                   const struct wr_view_record *r)
+{
+    if (view->result)
+        view->result(d, r);
+    for (const struct wr_section *s = view->printed; s && s->items; s++)
+        show_section(view, s, s->title ? s->title : "",
+                     &(struct wr_scope){.d = d, .r = r, .n = 1, .brief = true});
+}
+
+void wr_view_groups_free(struct wr_view_group *g, size_t count)
+{
+    for (size_t i = 0; g && i < count; i++) {
+        free(g[i].records);
+        free(g[i].names);
+    }
+    free(g);
+}
+
+void wr_show_host(struct wr_scope *v)
+{
+    wr_view_host(v->s, v->r);
+}
+
+void wr_show_starved(struct wr_scope *v)
+{
+    wr_view_starved(v->s, v->r, v->n);
+}
+
+void wr_show_bad(struct wr_scope *v)
+{
+    wr_view_bad(v->d, v->c.count ? v->c.v[v->c.count - 1].json : v->r->json);
+}
+
+/* --- what records are about --- */
 
 /* The two tiers of checkpoints: "emulated optane and hdd". */
 static bool emulated_tiers(const json_t *record, char *buf, size_t cap)

@@ -5,6 +5,15 @@
 
 #include "record/view.h"
 
+/* Of both tables. */
+extern const struct wr_column wr_monitor_columns[];
+
+/* "Meanwhile: disk vda read 410 MB/s, 63 % busy; 1.9 of 2 cores busy, ..." of
+ * a record and the seconds between; false, and "" in buf, when
+ * it was not watched or too short to tell. */
+bool wr_meanwhile(const json_t *record, double from_s, double to_s, char *buf,
+                  size_t cap);
+
 /* Adds to a section what was measured beside the runs: I/O, CPU and memory of
  * one record with its runs as bands, I/O of several; nothing when none was
  * watched. */
@@ -14,5 +23,9 @@ void wr_view_monitor(struct wr_doc *d, struct wr_doc_section *s,
 /* The same in numbers: means of disks and of the machine. */
 void wr_view_monitor_tables(struct wr_doc_section *s,
                             const struct wr_cases *rows);
+
+/* Both as items of a section. */
+void wr_show_monitor(struct wr_scope *v);
+void wr_show_monitor_tables(struct wr_scope *v);
 
 #endif

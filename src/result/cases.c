@@ -269,7 +269,7 @@ char *wr_cases_label(const struct wr_cases *c, size_t k, const char *without,
         if (!without || strcmp(c->varying[i], without))
             wr_case_setting(&c->v[k], c->varying[i], settings,
                             sizeof(settings));
-    if (c->record_count > 1 && *c->records[c->v[k].record].label)
+    if (c->record_count > 1 && !c->records[c->v[k].record].told)
         snprintf(buf, cap, "%s%s%s", c->records[c->v[k].record].label,
                  *settings ? ": " : "", settings);
     else

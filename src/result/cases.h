@@ -19,6 +19,8 @@ struct wr_view_record {
     const char *label; /* borrowed: short, and no other has it */
     const json_t *json;
     bool alone; /* the report has no other record: sections say all of it */
+    bool told;  /* the settings of its cases tell it from the others: what cases
+                   are called need not */
     struct wr_list cases; /* their values, once read: wr_view_record_read */
 };
 
@@ -79,8 +81,8 @@ void wr_cases_done(struct wr_cases *c);
 
 bool wr_cases_varies(const struct wr_cases *c, const char *key);
 
-/* "run-a: 4 threads, cold": the record when there are several and it has a
- * label, and what differs but for `without` (may be NULL). Returns buf. */
+/* "run-a: 4 threads, cold": the record, when there are several and settings do
+ * not tell, and what differs but for `without` (may be NULL). Returns buf. */
 char *wr_cases_label(const struct wr_cases *c, size_t k, const char *without,
                      char *buf, size_t cap);
 

@@ -336,7 +336,7 @@ static const struct part of_value[] = {
 };
 static const struct part of_column[] = {
     ALL(struct wr_column), PART(struct wr_column, head, help),
-    PART(struct wr_column, side, only),
+    PART(struct wr_column, side, if_any),
     PART(struct wr_column, number, show), /* all that a cell comes from */
 };
 

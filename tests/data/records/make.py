@@ -235,6 +235,8 @@ def made(words):
     p.add_argument('--no-monitor', action='store_true')
     p.add_argument('--kernel', default='Linux 6.1')
     p.add_argument('--ranks', type=int, default=0)
+    p.add_argument('--set', metavar='KEY=VALUE',
+                   help='one setting, of all cases')
     for switch in ('--vary', '--alone', '--distinct', '--elsewhere',
                    '--emulated'):
         p.add_argument(switch, action='store_true')
@@ -259,6 +261,11 @@ def made(words):
               'train': lambda: train(head(args, 'train'), rng)}[args.kind]()
     if not args.no_monitor and not args.kind.startswith(('study', 'plan')):
         record['monitor'] = monitor(rng, 40)
+    if args.set:
+        key, value = args.set.split('=')
+        for settings in [c['settings'] for c in record.get('cases', ())
+                         if 'settings' in c] or [record.get('config', record)]:
+            settings[key] = json.loads(value) if value[0].isdigit() else value
     if args.alone:
         del record['compare']
     if args.distinct:

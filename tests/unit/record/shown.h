@@ -34,7 +34,7 @@ static inline struct wr_doc *shown_page(const char *command,
     for (size_t i = 0; i < n; i++)
         assert_true(wr_view_record_read(&r[i]));
     wr_view_find(command)->summarize(d, r, n, 4);
-    wr_view_find(command)->build(d, r, n);
+    wr_view_build(wr_view_find(command), d, r, n);
     assert_false(wr_doc_failed(d));
     for (size_t i = 0; i < n; i++)
         wr_view_record_done(&r[i]);

@@ -64,7 +64,7 @@ static void test_devices(void **state)
 {
     struct made m = {0};
     size_t count = 0;
-    struct wr_experiment *e;
+    struct wr_view_group *e;
 
     add(&m, "emu:hdd:x", SWEEP("\"depth\":1,\"max_batches\":8"));
     add(&m, "photos",
@@ -85,7 +85,7 @@ static void test_devices(void **state)
     assert_string_equal(e[1].title, "The whole pipeline, by decode");
     assert_string_equal(e[1].records[0].label, "r1");
     assert_string_equal(e[2].title, "The whole pipeline, by threads");
-    wr_experiments_free(e, count);
+    wr_view_groups_free(e, count);
     done(&m);
 }
 
@@ -94,7 +94,7 @@ static void test_devices(void **state)
 static void test_one_setting(void **state)
 {
     struct made m = {0};
-    struct wr_experiment *e;
+    struct wr_view_group *e;
     struct wr_cases c;
     size_t count = 0;
     char buf[100];
@@ -110,7 +110,7 @@ static void test_one_setting(void **state)
     assert_string_equal(wr_cases_label(&c, 3, NULL, buf, sizeof(buf)),
                         "threads 2, depth 8");
     wr_cases_done(&c);
-    wr_experiments_free(e, count);
+    wr_view_groups_free(e, count);
     done(&m);
 }
 
@@ -118,7 +118,7 @@ static void test_one_setting(void **state)
 static void test_repeated(void **state)
 {
     struct made m = {0};
-    struct wr_experiment *e;
+    struct wr_view_group *e;
     size_t count = 0;
 
     add(&m, "emu:hdd:x", SWEEP("\"depth\":1"));
@@ -126,13 +126,13 @@ static void test_repeated(void **state)
     e = wr_experiments(m.r, m.count, &spec, &count);
     assert_int_equal(count, 1);
     assert_string_equal(e[0].records[1].label, "r1");
-    wr_experiments_free(e, count);
+    wr_view_groups_free(e, count);
     add(&m, "emu:ssd:x", SWEEP("\"depth\":1"));
     e = wr_experiments(m.r, m.count, &spec, &count);
     assert_int_equal(count, 1);
     assert_string_equal(e[0].records[1].label, "r1 (hdd)");
     assert_string_equal(e[0].records[2].label, "r2 (ssd)");
-    wr_experiments_free(e, count);
+    wr_view_groups_free(e, count);
     done(&m);
 }
 
@@ -140,7 +140,7 @@ static void test_repeated(void **state)
 static void test_within(void **state)
 {
     struct made m = {0};
-    struct wr_experiment *e;
+    struct wr_view_group *e;
     size_t count = 0;
 
     add(&m, "x", "[{\"stages\":\"read\",\"threads\":4,\"depth\":1}]");
@@ -152,7 +152,7 @@ static void test_within(void **state)
     assert_int_equal(e[0].count, 2);
     assert_string_equal(e[0].title, "Reading alone, by threads");
     assert_true(count >= 2);
-    wr_experiments_free(e, count);
+    wr_view_groups_free(e, count);
     done(&m);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/meanwhile.h"
+#include "record/view_monitor.h"
 #include "record/result.h"
 #include "result/bench.h"
 #include "record/view.h"

@@ -26,7 +26,7 @@ static struct wr_doc *show(const char *record, json_t **ret)
         fail_msg("line %d: %s", error.line, error.text);
     r.json = *ret;
     wr_view_find("study")->summarize(d, &r, 1, 4);
-    wr_view_find("study")->build(d, &r, 1);
+    wr_view_build(wr_view_find("study"), d, &r, 1);
     assert_false(wr_doc_failed(d));
     return d;
 }
