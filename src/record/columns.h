@@ -53,6 +53,8 @@ struct wr_column {
     unsigned fewer;  /* digits than the value has */
     unsigned digits; /* of `number` */
     enum wr_show show;
+    const char *say;        /* of an answer: its cells are this phrase */
+    const char *good, *bad; /* what is painted when it comes out of it */
 };
 
 /* A value of `type`, a struct that `table` tells of. */

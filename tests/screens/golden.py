@@ -126,8 +126,8 @@ CASES = {
               'weir ckpt restore slow --into out', 'weir ckpt ls missing',
               'weir ckpt show slow/step-000000000001']),
 }
-HEALTH = re.compile(r'^(?:\\e\[\d+m)?(?:ok|limited|missing) *(?:\\e\[0m)? +(.{13})  .*\n'
-                    r'(?: {24}.*\n)*', re.M)
+HEALTH = re.compile(r'^ *(?:\\e\[\d+m)?(?:ok|limited|missing) *(?:\\e\[0m)? +(.{13})  .*\n'
+                    r'(?: {24,26}.*\n)*', re.M)
 # What differs from run to run: a pattern, and what stands for it.
 FILTERS = [
     (re.compile(r'\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b'), '<date and  time..>'),

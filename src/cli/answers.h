@@ -1,0 +1,21 @@
+/* answers.h - what the commands answer that make no record.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each stands in the file of its command. */
+#ifndef WR_CLI_ANSWERS_H
+#define WR_CLI_ANSWERS_H
+
+#include "record/answer.h"
+
+#define WR_ANSWER_MAP(X)                                                       \
+    X(mount_list)                                                              \
+    X(convert)                                                                 \
+    X(stage)                                                                   \
+    X(cache)                                                                   \
+    X(doctor)
+
+#define WR_ANSWER_DECLARE(name) extern const struct wr_answer wr_answer_##name;
+WR_ANSWER_MAP(WR_ANSWER_DECLARE)
+#undef WR_ANSWER_DECLARE
+
+#endif
