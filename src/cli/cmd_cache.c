@@ -230,42 +230,26 @@ static const struct wr_vals result_vals = WR_VALS_OF(
 #undef THIS
 
 static const struct wr_column columns[] = {
-    {.head = "when",
-     .help = "'before' the action, or 'now'",
-     .side = '<',
-     .say = "{when}"},
-    {.head = "files",
-     .help = "files checked",
-     .side = '>',
-     .say = "{found.files:n}"},
-    {.head = "size",
-     .help = "their bytes",
-     .side = '>',
-     .say = "{found.bytes:b}"},
-    {.head = "in cache",
-     .help = "bytes of these in the page cache; '?': the kernel does not tell",
-     .side = '>',
-     .say = "{found.resident_bytes=-??|{found.resident_bytes:b}}"},
-    {.head = "share",
-     .help = "the same in percent",
-     .side = '>',
-     .say = "{found.resident_percent=-??|{found.resident_percent:.1} %}"},
-    {.head = "dirty",
-     .help = "bytes not yet written to the device",
-     .side = '>',
-     .say = "{found.dirty_shown=-??|{found.dirty_shown:b}}"},
+    WR_SAY_COLUMN('<', "when", "{when}", "'before' the action, or 'now'"),
+    WR_SAY_COLUMN('>', "files", "{found.files:n}", "files checked"),
+    WR_SAY_COLUMN('>', "size", "{found.bytes:b}", "their bytes"),
+    WR_SAY_COLUMN(
+        '>', "in cache", "{found.resident_bytes=-??|{found.resident_bytes:b}}",
+        "bytes of these in the page cache; '?': the kernel does not tell"),
+    WR_SAY_COLUMN('>', "share",
+                  "{found.resident_percent=-??|{found.resident_percent:.1} %}",
+                  "the same in percent"),
+    WR_SAY_COLUMN('>', "dirty", "{found.dirty_shown=-??|{found.dirty_shown:b}}",
+                  "bytes not yet written to the device"),
     {.head = NULL}};
 
 const struct wr_answer wr_answer_cache = {
     .name = "cache",
     .of = &result_vals,
-    .screen =
-        (const struct wr_answer_part[]){
-            {.each = "states", .table = columns},
-            {.section = ""},
-            {.say = "[done by {done_by}][ ({now.synced_files:n} files written "
-                    "out first)][{?done_by}; ]checked by {now.checked_by}"},
-            {.say = NULL}},
+    .screen = WR_SCREEN(
+        {.each = "states", .table = columns}, {.section = ""},
+        {.say = "[done by {done_by}][ ({now.synced_files:n} files written "
+                "out first)][{?done_by}; ]checked by {now.checked_by}"}),
 };
 
 /* Says on stderr what was not done; the exit code for it. */

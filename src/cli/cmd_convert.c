@@ -139,21 +139,19 @@ static const struct wr_vals converted_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_convert = {
     .name = "convert",
     .of = &converted_vals,
-    .screen =
-        (const struct wr_answer_part[]){
-            {.say = "{path}: {samples:n} samples{to=jpeg?| in {shards:n} "
-                    "shard{shards=1?|s}}, {bytes_in:b} -> {bytes_out:b} "
-                    "({ratio:.2})[, {bad_count:n} bad sample{bad_count=1?|s} "
-                    "left out]"},
-            {.say = "made in {seconds:.1} s by {threads} thread{threads=1?|s}: "
-                    "{bytes_per_s:b}/s read[; an earlier run had made {kept:n} "
-                    "of the {to=jpeg?pieces|shards}]"},
-            {.say = "{decode?decode: {decode.before_ms:m} -> "
-                    "[{decode.after_ms:m}|none] per sample on one core "
-                    "(measured on {decode.samples} samples); "
-                    "{costs?costs|saves} {core_seconds:.1} core-seconds per "
-                    "epoch|}"},
-            {.say = NULL}},
+    .screen = WR_SCREEN(
+        {.say = "{path}: {samples:n} samples{to=jpeg?| in {shards:n} "
+                "shard{shards=1?|s}}, {bytes_in:b} -> {bytes_out:b} "
+                "({ratio:.2})[, {bad_count:n} bad sample{bad_count=1?|s} "
+                "left out]"},
+        {.say = "made in {seconds:.1} s by {threads} thread{threads=1?|s}: "
+                "{bytes_per_s:b}/s read[; an earlier run had made {kept:n} "
+                "of the {to=jpeg?pieces|shards}]"},
+        {.say = "{decode?decode: {decode.before_ms:m} -> "
+                "[{decode.after_ms:m}|none] per sample on one core "
+                "(measured on {decode.samples} samples); "
+                "{costs?costs|saves} {core_seconds:.1} core-seconds per "
+                "epoch|}"}),
 };
 
 /* What follows from the result. */

@@ -113,16 +113,14 @@ static const struct wr_column remedy_columns[] = {
 const struct wr_answer wr_answer_doctor = {
     .name = "doctor",
     .of = &outcome_vals,
-    .screen =
-        (const struct wr_answer_part[]){
-            {.section = "{path}", .each = "places"},
-            {.each = "checks",
-             .table = found_columns,
-             .below = {means_columns, remedy_columns}},
-            {.section = ""},
-            {.say = "{ok} ok, {limited} limited, {missing} missing: weir "
-                    "{can_feed?can|cannot} feed here."},
-            {.say = NULL}},
+    .screen = WR_SCREEN(
+        {.section = "{path}", .each = "places"},
+        {.each = "checks",
+         .table = found_columns,
+         .below = {means_columns, remedy_columns}},
+        {.section = ""},
+        {.say = "{ok} ok, {limited} limited, {missing} missing: weir "
+                "{can_feed?can|cannot} feed here."}),
 };
 
 static int judge(const struct wr_cli *cli, const struct outcome *o)

@@ -46,15 +46,13 @@ static const struct wr_vals staged_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_stage = {
     .name = "stage",
     .of = &staged_vals,
-    .screen =
-        (const struct wr_answer_part[]){
-            {.say = "{tiers}: {kept:n} of {samples:n} samples staged, "
-                    "{tier_bytes:b}"},
-            {.say = "staged {staged:n} now, {already_there:n} before[, "
-                    "{not_fitted:n} did not fit][, {bad_count:n} bad "
-                    "sample{bad_count=1?|s} left out]"},
-            {.say = "read {bytes_read:b} in {seconds:.1} s, {bytes_per_s:b}/s"},
-            {.say = NULL}},
+    .screen = WR_SCREEN(
+        {.say = "{tiers}: {kept:n} of {samples:n} samples staged, "
+                "{tier_bytes:b}"},
+        {.say = "staged {staged:n} now, {already_there:n} before[, "
+                "{not_fitted:n} did not fit][, {bad_count:n} bad "
+                "sample{bad_count=1?|s} left out]"},
+        {.say = "read {bytes_read:b} in {seconds:.1} s, {bytes_per_s:b}/s"}),
 };
 
 #define SHOWN_BAD 20u

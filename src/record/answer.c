@@ -148,9 +148,11 @@ int wr_answer_print(const struct wr_answer *a, const void *values,
 {
     json_t *all = wr_vals_json(a->of, values, WR_FOR_RANKS);
     struct screen sc = {.d = wr_doc_new("", "")};
+    const struct wr_answer_part alone[] = {{.say = a->say}, {.say = NULL}};
     bool failed;
 
-    for (const struct wr_answer_part *p = a->screen; all && is_part(p);)
+    for (const struct wr_answer_part *p = a->say ? alone : a->screen;
+         all && is_part(p);)
         p = add_section(&sc, p, all);
     failed = !all || wr_doc_failed(sc.d);
     style.list = true;

@@ -28,9 +28,19 @@ struct wr_answer_part {
     bool warns;        /* the sentence stands out */
 };
 
+#define WR_SCREEN(...)                                                         \
+    (const struct wr_answer_part[])                                            \
+    {                                                                          \
+        __VA_ARGS__,                                                           \
+        {                                                                      \
+            .say = NULL                                                        \
+        }                                                                      \
+    }
+
 struct wr_answer {
     const char *name; /* of its schema; NULL: it is never JSON */
     const struct wr_vals *of;
+    const char *say; /* all of the screen is this sentence; NULL: parts */
     const struct wr_answer_part *screen; /* ends with zeros */
     const char *alone; /* all that JSON has is this list; NULL: all values */
     bool exact;        /* JSON has all digits of numbers, not six */

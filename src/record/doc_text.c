@@ -351,8 +351,18 @@ static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
     wr_doc_text_verdict(s, &sh->style, sh->out);
 }
 
-/* Of what a command found: facts, sentences and tables, where they stand below a
- * title a bit to the right. */
+/* Of what a command found: a sentence, with its blanks. */
+static void put_listed(const struct sheet *sh, const struct wr_doc_note *n)
+{
+    fprintf(sh->out, "%*s%s", (int)sh->indent, "",
+            n->warning ? paint(sh, AMBER) : "");
+    wr_text_fold(sh->out, n->text, strlen(n->text),
+                 (struct wr_text_wrap){sh->indent, sh->indent + HANG,
+                                       wr_doc_text_width(&sh->style)});
+    fprintf(sh->out, "%s\n", n->warning ? paint(sh, END) : "");
+}
+
+/* Facts, sentences and tables, where they stand below a title a bit to the right. */
 static void put_list(const struct sheet *sh, const struct wr_doc_section *s)
 {
     struct sheet in = *sh;
@@ -362,16 +372,8 @@ static void put_list(const struct sheet *sh, const struct wr_doc_section *s)
         fprintf(sh->out, "%s%s%s\n\n", paint(sh, BOLD), s->title,
                 paint(sh, END));
     put_facts(&in, s);
-    for (size_t i = 0; i < s->note_count; i++) {
-        bool warning = s->notes[i].warning;
-
-        fprintf(sh->out, "%*s%s", (int)in.indent, "",
-                warning ? paint(sh, AMBER) : "");
-        wr_text_print(sh->out, s->notes[i].text,
-                      (struct wr_text_wrap){in.indent, in.indent + HANG,
-                                            wr_doc_text_width(&sh->style)});
-        fputs(warning ? paint(sh, END) : "", sh->out);
-    }
+    for (size_t i = 0; i < s->note_count; i++)
+        put_listed(&in, &s->notes[i]);
     for (size_t k = 0; k < s->item_count; k++) {
         if (k || s->note_count || s->fact_count)
             fputc('\n', sh->out);

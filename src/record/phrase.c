@@ -128,10 +128,21 @@ static void put_value(struct phrase *p, const json_t *j, const char *form)
 {
     bool left = *form == '-';
     char buf[WORD_BYTES], *at;
-    size_t width = strtoul(form + left, &at, 10), used;
+    size_t width = strtoul(form + left, &at, 10), used, i;
     int digits = *at == '.' ? (int)strtoul(at + 1, &at, 10) : 0;
-    const char *text = value_text(j, *at, digits, buf);
+    const char *text;
+    const json_t *entry;
 
+    if (json_is_array(j)) {
+        json_array_foreach(j, i, entry)
+        {
+            if (i)
+                put(p, *at == 'x' ? "x" : ", ", *at == 'x' ? 1 : 2);
+            put_value(p, entry, "");
+        }
+        return;
+    }
+    text = value_text(j, *at, digits, buf);
     used = wr_text_width(text);
     put_blanks(p, !left && width > used ? width - used : 0);
     put(p, text, strlen(text));

@@ -7,6 +7,7 @@
  *                       nanoseconds, microseconds, milliseconds, seconds; w:
  *                       local time of nanoseconds since 1970; M: divided by a
  *                       million
+ *     {names} {dims:x}  a list: "a, b" and "2x3"
  *     {rate:.1} {step:8} {tier:-5b}   one digit; 8 columns, right or left
  *     {count?some|none} {count=1?is|are} {tier=fast?a|b}   one of two texts, in
  *                       which there may be values as well

@@ -172,7 +172,8 @@ json_t *wr_vals_json(const struct wr_vals *t, const void *from,
                          : derived_json(v, from, whom);
         if (!j && (v->kind == WR_VAL_JSON || v->json))
             continue;
-        if (v->flags & WR_VAL_SPARE && j && is_nothing(j)) {
+        if (v->flags & WR_VAL_SPARE && j &&
+            (is_nothing(j) || json_is_false(j))) {
             json_decref(j);
         } else if (json_object_set_new(o, v->key, j) < 0) {
             json_decref(o);
@@ -452,7 +453,7 @@ static json_t *value_schema(const struct wr_val *v, enum wr_val_for whom)
                          "type", "null");
     if (v->kind == WR_VAL_GROUP)
         return wr_vals_schema(v->of, whom);
-    if (v->kind == WR_VAL_LIST)
+    if (v->kind == WR_VAL_LIST || (v->kind == WR_VAL_JSON && v->of))
         return json_pack("{s:s, s:o}", "type", "array", "items",
                          wr_vals_schema(v->of, of_list(v, whom)));
     if (v->kind == WR_VAL_JSON)

@@ -75,8 +75,8 @@ struct wr_val {
     double (*derive)(const void *all);    /* from the others; NULL: measured */
     const char *(*text)(const void *all); /* the same for TEXT */
     json_t *(*json)(const void *all);     /* for LIST and JSON */
-    const struct wr_vals *of;             /* GROUP, LIST */
-    const char *const *words;             /* TEXT: ends with NULL */
+    const struct wr_vals *of; /* GROUP, LIST; JSON that is such a list */
+    const char *const *words; /* TEXT: ends with NULL */
     /* For people: the head of its column; what help says about it (no capital,
      * no full stop); it is divided by `unit` (0: 1), with so many digits. */
     const char *head, *help;
