@@ -45,12 +45,6 @@ struct ckpt_args {
 const char *wr_ckpt_cli_fast(const struct wr_cli *cli);
 const char *wr_ckpt_cli_slow(const struct wr_cli *cli); /* NULL: one tier */
 
-#define CKPT_TIER_TEXT 32
-
-/* " from the slow tier"; with one folder there is nothing to tell apart: "". */
-const char *wr_ckpt_cli_tier(const struct wr_cli *cli, const char *how,
-                             const char *tier, char ret[CKPT_TIER_TEXT]);
-
 /* Opens them in a role; messages go to the user. Progress, if it is not NULL,
  * is fed by the store and ends with Ctrl-C. */
 int wr_ckpt_cli_open(const struct wr_cli *cli, enum weir_ckpt_role role,

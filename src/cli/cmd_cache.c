@@ -3,15 +3,12 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
-#include <jansson.h>
+#include <math.h>
 
-#include "base/text.h"
-#include "base/units.h"
+#include "cli/answers.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
-#include "cli/screen.h"
-#include "cli/table.h"
 #include "monitor/pagecache.h"
 #include "monitor/residency.h"
 #include "monitor/walk.h"
@@ -25,13 +22,19 @@ struct cache_args {
     bool json;
 };
 
+struct state {
+    const char *when;
+    struct wr_pagecache_report found;
+};
+
 /* What one run of the command did. */
 struct result {
     int action; /* enum action */
     struct wr_walk walk;
-    struct wr_pagecache_report before, after; /* status fills `after` only */
-    bool all_done;                            /* drop_caches was written */
-    weir_err all_err; /* why not, where it was asked for */
+    struct state before, now; /* status fills `now` only */
+    struct wr_list states;    /* those that are filled */
+    bool all_done;            /* drop_caches was written */
+    weir_err all_err;         /* why not, where it was asked for */
 };
 
 /* After each file, from any thread: ctx is the progress line. */
@@ -79,25 +82,22 @@ static int do_action(const struct wr_cli *cli, struct result *res)
 
     if (res->action != ACTION_STATUS)
         code = do_job(cli, &res->walk, "asking", wr_pagecache_status,
-                      &res->before);
+                      &res->before.found);
     if (code == WR_EXIT_DONE && res->action == ACTION_WARM)
         code = do_job(cli, &res->walk, "warming", wr_pagecache_warm,
-                      &res->after);
+                      &res->now.found);
     if (code == WR_EXIT_DONE && res->action == ACTION_DROP)
         code = do_job(cli, &res->walk, "dropping", wr_pagecache_drop,
-                      &res->after);
+                      &res->now.found);
     if (code == WR_EXIT_DONE && a->all)
         res->all_done = wr_pagecache_drop_all(what, &res->all_err) == 0;
     if (code == WR_EXIT_DONE && (res->all_done || res->action == ACTION_STATUS))
         code = do_job(cli, &res->walk, "asking", wr_pagecache_status,
-                      &res->after);
+                      &res->now.found);
     return code;
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
+/* --- what it answers --- */
 
 /* The kernel told nothing about any of the files. */
 static bool is_unknown(const struct wr_pagecache_report *rep)
@@ -105,34 +105,43 @@ static bool is_unknown(const struct wr_pagecache_report *rep)
     return rep->files && rep->unknown_files == rep->files;
 }
 
-static void add_row(struct wr_table *t, const char *name,
-                    const struct wr_pagecache_report *rep)
+/* NaN where the kernel does not tell. */
+static double resident_bytes(const void *report)
 {
-    char buf[32];
+    const struct wr_pagecache_report *rep = report;
 
-    wr_table_cell(t, "%s", name);
-    wr_table_cell(t, "%s", wr_format_count(buf, sizeof(buf), rep->files));
-    wr_table_cell(t, "%s",
-                  wr_format_bytes(buf, sizeof(buf), (double)rep->bytes));
-    if (is_unknown(rep)) {
-        wr_table_cell(t, "?");
-        wr_table_cell(t, "?");
-    } else {
-        wr_table_cell(
-            t, "%s",
-            wr_format_bytes(buf, sizeof(buf), (double)rep->resident_bytes));
-        wr_table_cell(t, "%.1f %%", percent(rep->resident_bytes, rep->bytes));
-    }
-    if (rep->means & ~(unsigned)WR_RESIDENCY_CACHESTAT)
-        wr_table_cell(t, "?");
-    else
-        wr_table_cell(
-            t, "%s",
-            wr_format_bytes(buf, sizeof(buf), (double)rep->dirty_bytes));
+    return is_unknown(rep) ? NAN : (double)rep->resident_bytes;
 }
 
-static const char *checked_by(const struct wr_pagecache_report *rep)
+static double resident_percent(const void *report)
 {
+    const struct wr_pagecache_report *rep = report;
+
+    return rep->bytes ? 100 * resident_bytes(rep) / (double)rep->bytes
+                      : 0 * resident_bytes(rep);
+}
+
+static double dirty_bytes(const void *report)
+{
+    const struct wr_pagecache_report *rep = report;
+
+    return is_unknown(rep) ? NAN : (double)rep->dirty_bytes;
+}
+
+/* The same, also where some of it was not told. */
+static double dirty_shown(const void *report)
+{
+    const struct wr_pagecache_report *rep = report;
+
+    return rep->means & ~(unsigned)WR_RESIDENCY_CACHESTAT
+               ? NAN
+               : (double)rep->dirty_bytes;
+}
+
+static const char *checked_by(const void *report)
+{
+    const struct wr_pagecache_report *rep = report;
+
     switch (rep->means & ~(unsigned)WR_RESIDENCY_UNKNOWN) {
     case WR_RESIDENCY_CACHESTAT:
         return "cachestat";
@@ -145,8 +154,30 @@ static const char *checked_by(const struct wr_pagecache_report *rep)
     }
 }
 
-static const char *done_by(const struct result *res)
+#define THIS struct wr_pagecache_report
+static const struct wr_vals wr_report_vals = WR_VALS_OF(
+    WR_VAL_IS(U64, files), WR_VAL_IS(U64, bytes),
+    WR_VAL_BY(COUNT, "resident_bytes", .derive = resident_bytes),
+    WR_VAL_BY(REAL, "resident_percent", .derive = resident_percent),
+    WR_VAL_BY(COUNT, "dirty_bytes", .derive = dirty_bytes),
+    WR_VAL_IS(U64, unknown_files),
+    WR_VAL_BY(TEXT, "checked_by", .text = checked_by),
+    WR_VAL_BY(COUNT, "dirty_shown", .derive = dirty_shown,
+              .flags = WR_VAL_INSIDE),
+    WR_VAL_IS(U64, synced_files, .flags = WR_VAL_INSIDE));
+#undef THIS
+
+static const char *action_name(const void *result)
 {
+    static const char *const names[] = {"drop", "warm", "status"};
+
+    return names[((const struct result *)result)->action];
+}
+
+static const char *done_by(const void *result)
+{
+    const struct result *res = result;
+
     switch (res->action) {
     case ACTION_WARM:
         return "readahead and reading";
@@ -155,95 +186,77 @@ static const char *done_by(const struct result *res)
             return res->all_done ? "drop_caches" : "nothing";
         return res->all_done ? "posix_fadvise, drop_caches" : "posix_fadvise";
     default:
-        return NULL;
+        return "";
     }
 }
+
+static json_t *before_json(const void *result)
+{
+    const struct result *res = result;
+
+    return res->action == ACTION_STATUS
+               ? NULL
+               : wr_vals_json(&wr_report_vals, &res->before.found,
+                              WR_FOR_RECORD);
+}
+
+static json_t *failed_json(const void *result)
+{
+    const struct result *res = result;
+    json_t *failed = json_array();
+
+    for (size_t i = 0; i < res->now.found.named; i++)
+        json_array_append_new(failed, wr_text_json(res->now.found.failed[i]));
+    return failed;
+}
+
+#define THIS struct state
+static const struct wr_vals wr_state_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, when), WR_VAL_IS(GROUP(report), found));
+#undef THIS
+
+#define THIS struct result
+static const struct wr_vals result_vals = WR_VALS_OF(
+    WR_VAL_BY(TEXT, "action", .text = action_name),
+    WR_VAL_BY(GROUP(report), "before", .json = before_json,
+              .flags = WR_VAL_SPARE),
+    WR_VAL_OF(GROUP(report), "now", now.found),
+    WR_VAL_BY(TEXT, "done_by", .text = done_by, .flags = WR_VAL_SPARE),
+    WR_VAL_OF(FLAG, "drop_caches", all_done),
+    WR_VAL_OF(U64, "skipped", walk.skipped),
+    WR_VAL_OF(U64, "failures", now.found.failures),
+    WR_VAL_BY(JSON, "failed", .json = failed_json),
+    WR_VAL_IS(LIST(state), states, .flags = WR_VAL_INSIDE));
+#undef THIS
 
 static const struct wr_column columns[] = {
-    {.head = "when", .help = "'before' the action, or 'now'", .side = '<'},
-    {.head = "files", .help = "files checked", .side = '>'},
-    {.head = "size", .help = "their bytes", .side = '>'},
-    {.head = "in cache",
-     .help = "bytes of these in the page cache; '?': the kernel does not tell",
-     .side = '>'},
-    {.head = "share", .help = "the same in percent", .side = '>'},
-    {.head = "dirty",
-     .help = "bytes not yet written to the device",
-     .side = '>'},
+    WR_SAY_COLUMN('<', "when", "{when}", "'before' the action, or 'now'"),
+    WR_SAY_COLUMN('>', "files", "{found.files:n}", "files checked"),
+    WR_SAY_COLUMN('>', "size", "{found.bytes:b}", "their bytes"),
+    WR_SAY_COLUMN(
+        '>', "in cache", "{found.resident_bytes=-??|{found.resident_bytes:b}}",
+        "bytes of these in the page cache; '?': the kernel does not tell"),
+    WR_SAY_COLUMN('>', "share",
+                  "{found.resident_percent=-??|{found.resident_percent:.1} %}",
+                  "the same in percent"),
+    WR_SAY_COLUMN('>', "dirty", "{found.dirty_shown=-??|{found.dirty_shown:b}}",
+                  "bytes not yet written to the device"),
     {.head = NULL}};
 
-static int print_text(const struct wr_cli *cli, const struct result *res)
-{
-    struct wr_table *t = wr_table_of(columns, 0);
-    const struct wr_cli *to;
-    struct wr_screen screen;
-    char buf[32];
-    weir_err err;
-    int r;
-
-    if (res->action != ACTION_STATUS)
-        add_row(t, "before", &res->before);
-    add_row(t, "now", &res->after);
-    r = wr_table_print(t, cli, 0, &err);
-    wr_table_free(t);
-    if (r < 0)
-        return wr_cli_fail(cli, "%s", err.msg);
-    to = wr_screen_start(&screen, cli);
-    if (done_by(res))
-        wr_cli_put(to, "done by %s", done_by(res));
-    if (res->after.synced_files)
-        wr_cli_put(to, " (%s files written out first)",
-                   wr_format_count(buf, sizeof(buf), res->after.synced_files));
-    wr_cli_put(to, "%schecked by %s\n", done_by(res) ? "; " : "",
-               checked_by(&res->after));
-    wr_screen_end(&screen);
-    return WR_EXIT_DONE;
-}
-
-static json_t *report_json(const struct wr_pagecache_report *rep)
-{
-    json_t *o = json_pack(
-        "{s:I, s:I, s:I, s:f, s:I, s:I, s:s}", "files", (json_int_t)rep->files,
-        "bytes", (json_int_t)rep->bytes, "resident_bytes",
-        (json_int_t)rep->resident_bytes, "resident_percent",
-        percent(rep->resident_bytes, rep->bytes), "dirty_bytes",
-        (json_int_t)rep->dirty_bytes, "unknown_files",
-        (json_int_t)rep->unknown_files, "checked_by", checked_by(rep));
-
-    if (o && is_unknown(rep)) {
-        json_object_set_new(o, "resident_bytes", json_null());
-        json_object_set_new(o, "resident_percent", json_null());
-        json_object_set_new(o, "dirty_bytes", json_null());
-    }
-    return o;
-}
-
-static int print_json(const struct wr_cli *cli, const struct result *res)
-{
-    static const char *const names[] = {"drop", "warm", "status"};
-    const struct wr_pagecache_report *rep = &res->after;
-    json_t *failed = json_array();
-    json_t *root = json_pack(
-        "{s:s, s:o*, s:o, s:s*, s:b, s:I, s:I, s:o}", "action",
-        names[res->action], "before",
-        res->action == ACTION_STATUS ? NULL : report_json(&res->before), "now",
-        report_json(rep), "done_by", done_by(res), "drop_caches", res->all_done,
-        "skipped", (json_int_t)res->walk.skipped, "failures",
-        (json_int_t)rep->failures, "failed", failed);
-    char buf[4 * sizeof(rep->failed[0])];
-
-    for (size_t i = 0; i < rep->named; i++)
-        json_array_append_new(
-            failed,
-            json_string(wr_text_show(rep->failed[i], false, buf, sizeof(buf))));
-    return wr_json_print(cli, root);
-}
+const struct wr_answer wr_answer_cache = {
+    .name = "cache",
+    .of = &result_vals,
+    .screen = WR_SCREEN(
+        {.each = "states", .table = columns}, {.section = ""},
+        {.say = "[done by {done_by}][ ({now.synced_files:n} files written "
+                "out first)][{?done_by}; ]checked by {now.checked_by}"}),
+};
 
 /* Says on stderr what was not done; the exit code for it. */
 static int print_failures(const struct wr_cli *cli, const struct result *res)
 {
     const struct cache_args *a = cli->args;
-    const struct wr_pagecache_report *rep = &res->after;
+    const struct wr_pagecache_report *rep = &res->now.found;
     int code = WR_EXIT_DONE;
 
     for (size_t i = 0; i < rep->named; i++)
@@ -273,7 +286,10 @@ static int run_on(struct wr_cli *cli, struct result *res)
 
     if (code != WR_EXIT_DONE)
         return code;
-    code = a->json ? print_json(cli, res) : print_text(cli, res);
+    res->states = (struct wr_list){
+        res->action == ACTION_STATUS ? &res->now : &res->before,
+        res->action == ACTION_STATUS ? 1 : 2, sizeof(struct state)};
+    code = wr_cli_answer(cli, &wr_answer_cache, res, a->json);
     missed = print_failures(cli, res);
     return code ? code : missed;
 }
@@ -296,7 +312,8 @@ static int check_all(const struct wr_cli *cli)
 static int run_action(struct wr_cli *cli, enum action action)
 {
     const struct cache_args *a = cli->args;
-    struct result res = {.action = action};
+    struct result res = {
+        .action = action, .before.when = "before", .now.when = "now"};
     weir_err err;
     int code;
 

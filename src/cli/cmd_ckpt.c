@@ -17,8 +17,7 @@
  * any slow tier that works answers by then. */
 #define UNDRAINED_MS 3000
 
-/* X(name): the table wr_ckpt_action_<name>, in ckpt_<name>.c or a file beside
- * it. An action is one such table and one line here. */
+/* X(name): the table wr_ckpt_action_<name>, in one of the ckpt_*.c. An action is one such table and one line here. */
 #define ACTION_MAP(X)                                                          \
     X(ls)                                                                      \
     X(show)                                                                    \
@@ -55,15 +54,6 @@ const char *wr_ckpt_cli_fast(const struct wr_cli *cli)
 const char *wr_ckpt_cli_slow(const struct wr_cli *cli)
 {
     return cli->operand_count > 1 ? cli->operands[1] : NULL;
-}
-
-const char *wr_ckpt_cli_tier(const struct wr_cli *cli, const char *how,
-                             const char *tier, char ret[CKPT_TIER_TEXT])
-{
-    ret[0] = '\0';
-    if (wr_ckpt_cli_slow(cli))
-        snprintf(ret, CKPT_TIER_TEXT, " %s the %s tier", how, tier);
-    return ret;
 }
 
 uint64_t wr_ckpt_cli_step(const struct wr_cli *cli)

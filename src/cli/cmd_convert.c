@@ -3,34 +3,23 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/shown.h"
-#include "base/text.h"
-#include "base/units.h"
+#include "cli/answers.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/optvalue.h"
 #include "cli/record_json.h"
 #include "cli/session.h"
-#include "cli/screen.h"
 #include "convert/convert.h"
 #include "format/array_writer.h"
 #include "format/writer.h"
 
-#define SHOWN_BAD  20u
-#define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
-
-/* What decoding costs, per sample and per epoch. */
-struct saving {
-    bool known;
-    double before_ns, after_ns; /* of one sample */
-    double core_seconds;        /* of one epoch */
-};
+#define SHOWN_BAD 20u
 
 /* What weir has itself, and every writer. */
 enum {
@@ -88,13 +77,6 @@ static const struct wr_choice error_choices[] = {
     {"fail", WEIR_ON_ERROR_FAIL, "stop"},
     {NULL, 0, NULL}};
 
-/* One call of the command. */
-struct convert_call {
-    struct wr_session s;
-    struct wr_convert_config cfg;
-    struct wr_convert_result res;
-};
-
 /* Options that only pictures have. */
 static const char *const picture_options[] = {"max-side", "quality", "check"};
 
@@ -103,149 +85,123 @@ static const char *const field_options[] = {"fields", "deflate"};
 
 /* --- its report --- */
 
-static struct saving saving_of(const struct wr_convert_result *res)
+/* What decoding costs, per sample and per epoch. */
+struct saving {
+    double samples, before_ms, after_ms, core_seconds_per_epoch;
+};
+
+/* What it answers. */
+struct converted {
+    const char *path, *to;
+    struct wr_convert_result res;
+    uint64_t shards, shards_kept; /* a tree has none */
+    double ratio, seconds, mb_per_s, bytes_per_s;
+    struct saving decode; /* NaN: not measured */
+    bool costs;           /* decoding takes more than it did */
+    double core_seconds;  /* or less */
+};
+
+static json_t *bad_json(const void *converted)
 {
+    const struct converted *c = converted;
+    json_t *list = json_array();
+
+    for (size_t k = 0; k < c->res.bad_count; k++)
+        json_array_append_new(list, wr_text_json(c->res.bad_text[k]));
+    return list;
+}
+
+#define THIS struct saving
+static const struct wr_vals wr_saving_vals = WR_VALS_OF(
+    WR_VAL_IS(COUNT, samples), WR_VAL_IS(REAL, before_ms),
+    WR_VAL_IS(REAL, after_ms), WR_VAL_IS(REAL, core_seconds_per_epoch));
+#undef THIS
+
+#define THIS struct converted
+static const struct wr_vals converted_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, path), WR_VAL_IS(TEXT, to),
+    WR_VAL_OF(U64, "samples", res.samples), WR_VAL_IS(U64, shards),
+    WR_VAL_IS(U64, shards_kept), WR_VAL_OF(U64, "bytes_in", res.bytes_in),
+    WR_VAL_OF(U64, "bytes_out", res.bytes_out), WR_VAL_IS(REAL, ratio),
+    WR_VAL_OF(U64, "bytes_read", res.read),
+    WR_VAL_OF(U32, "threads", res.threads), WR_VAL_IS(REAL, seconds),
+    WR_VAL_IS(REAL, mb_per_s),
+    WR_VAL_IS(GROUP(saving), decode, .flags = WR_VAL_NULL),
+    WR_VAL_BY(JSON, "bad", .json = bad_json),
+    WR_VAL_OF(U64, "bad_count", res.bad),
+    WR_VAL_IS(REAL, bytes_per_s, .flags = WR_VAL_INSIDE),
+    WR_VAL_OF(U64, "kept", res.kept, .flags = WR_VAL_INSIDE),
+    WR_VAL_IS(FLAG, costs, .flags = WR_VAL_INSIDE),
+    WR_VAL_IS(REAL, core_seconds, .flags = WR_VAL_INSIDE));
+#undef THIS
+
+const struct wr_answer wr_answer_convert = {
+    .name = "convert",
+    .of = &converted_vals,
+    .screen = WR_SCREEN(
+        {.say = "{path}: {samples:n} samples{to=jpeg?| in {shards:n} "
+                "shard{shards=1?|s}}, {bytes_in:b} -> {bytes_out:b} "
+                "({ratio:.2})[, {bad_count:n} bad sample{bad_count=1?|s} "
+                "left out]"},
+        {.say = "made in {seconds:.1} s by {threads} thread{threads=1?|s}: "
+                "{bytes_per_s:b}/s read[; an earlier run had made {kept:n} "
+                "of the {to=jpeg?pieces|shards}]"},
+        {.say = "{decode?decode: {decode.before_ms:m} -> "
+                "[{decode.after_ms:m}|none] per sample on one core "
+                "(measured on {decode.samples} samples); "
+                "{costs?costs|saves} {core_seconds:.1} core-seconds per "
+                "epoch|}"}),
+};
+
+/* One call of the command. */
+struct convert_call {
+    struct wr_session s;
+    struct wr_convert_config cfg;
+    struct converted c;
+};
+
+/* What follows from the result. */
+static void sum_up(struct converted *c)
+{
+    const struct wr_convert_result *res = &c->res;
     const struct wr_convert_saving *m = &res->saving;
-    struct saving s = {.known = m->samples > 0};
+    bool tree = !strcmp(c->to, "jpeg");
+    struct saving *d = &c->decode;
 
-    if (!s.known)
-        return s;
-    s.before_ns = (double)m->before_ns / (double)m->samples;
-    s.after_ns = (double)m->after_ns / (double)m->samples;
-    s.core_seconds = (s.before_ns - s.after_ns) * (double)res->samples /
-                     (double)WR_NS_PER_SEC;
-    return s;
-}
-
-static double seconds_of(const struct wr_convert_result *res)
-{
-    return (double)WR_MAX(res->elapsed_ns, (uint64_t)1) / (double)WR_NS_PER_SEC;
-}
-
-static double ratio_of(const struct wr_convert_result *res)
-{
-    return res->bytes_in ? (double)res->bytes_out / (double)res->bytes_in : 0;
+    c->shards = tree ? 0 : res->shards;
+    c->shards_kept = tree ? 0 : res->kept;
+    c->ratio = res->bytes_in ? (double)res->bytes_out / (double)res->bytes_in
+                             : 0;
+    c->seconds = (double)WR_MAX(res->elapsed_ns, (uint64_t)1) /
+                 (double)WR_NS_PER_SEC;
+    c->bytes_per_s = (double)res->read / c->seconds;
+    c->mb_per_s = c->bytes_per_s / 1e6;
+    wr_vals_clear(&wr_saving_vals, d);
+    if (!m->samples)
+        return;
+    d->samples = (double)m->samples;
+    d->before_ms = (double)m->before_ns / d->samples / 1e6;
+    d->after_ms = (double)m->after_ns / d->samples / 1e6;
+    d->core_seconds_per_epoch = (d->before_ms - d->after_ms) *
+                                (double)res->samples / 1e3;
+    c->costs = d->core_seconds_per_epoch < 0;
+    c->core_seconds = fabs(d->core_seconds_per_epoch);
 }
 
 /* Names the bad samples on stderr, at most 20 of them. */
 static void convert_note_bad(const struct wr_cli *cli,
                              const struct wr_convert_result *res)
 {
-    char shown[PATH_BYTES];
-
     if (*res->left_out)
         wr_cli_note(cli,
                     "fields of bytes are left out unless --fields names "
                     "them: %s",
-                    wr_text_show(res->left_out, true, shown, sizeof(shown)));
+                    wr_show_path(res->left_out).text);
     for (size_t k = 0; k < res->bad_count && k < SHOWN_BAD; k++)
-        wr_cli_note(cli, "left out: %s",
-                    wr_text_show(res->bad_text[k], true, shown, sizeof(shown)));
+        wr_cli_note(cli, "left out: %s", wr_show_path(res->bad_text[k]).text);
     if (res->bad > SHOWN_BAD)
         wr_cli_note(cli, "and %" PRIu64 " more (--json names up to %d)",
                     res->bad - SHOWN_BAD, WR_CONVERT_BAD_KEPT);
-}
-
-static void print_saving(const struct wr_cli *cli,
-                         const struct wr_convert_result *res)
-{
-    struct saving s = saving_of(res);
-    char a[32], b[32];
-
-    if (!s.known)
-        return;
-    wr_cli_put(cli,
-               "decode: %s -> %s per sample on one core (measured on %" PRIu64
-               " samples); %s %.1f core-seconds per epoch\n",
-               wr_format_ns(a, sizeof(a), s.before_ns),
-               s.after_ns > 0 ? wr_format_ns(b, sizeof(b), s.after_ns) : "none",
-               res->saving.samples, s.core_seconds < 0 ? "costs" : "saves",
-               s.core_seconds < 0 ? -s.core_seconds : s.core_seconds);
-}
-
-static void convert_print_text(const struct wr_cli *cli,
-                               const struct wr_convert_config *cfg,
-                               const struct wr_convert_result *res)
-{
-    bool tree = !strcmp(cfg->to, "jpeg");
-    char a[32], b[32], c[32];
-
-    wr_cli_put(cli, "%s: %s samples", wr_show_path(cfg->target).text,
-               wr_format_count(a, sizeof(a), res->samples));
-    if (!tree)
-        wr_cli_put(cli, " in %s shard%s",
-                   wr_format_count(b, sizeof(b), res->shards),
-                   res->shards == 1 ? "" : "s");
-    wr_cli_put(cli, ", %s -> %s (%.2f)",
-               wr_format_bytes(b, sizeof(b), (double)res->bytes_in),
-               wr_format_bytes(c, sizeof(c), (double)res->bytes_out),
-               ratio_of(res));
-    if (res->bad)
-        wr_cli_put(cli, ", %s bad sample%s left out",
-                   wr_format_count(a, sizeof(a), res->bad),
-                   res->bad == 1 ? "" : "s");
-    wr_cli_put(
-        cli, "\nmade in %.1f s by %u thread%s: %s/s read", seconds_of(res),
-        res->threads, res->threads == 1 ? "" : "s",
-        wr_format_bytes(a, sizeof(a), (double)res->read / seconds_of(res)));
-    if (res->kept)
-        wr_cli_put(cli, "; an earlier run had made %s of the %s",
-                   wr_format_count(b, sizeof(b), res->kept),
-                   tree ? "pieces" : "shards");
-    wr_cli_put(cli, "\n");
-    print_saving(cli, res);
-}
-
-static json_t *saving_json(const struct wr_convert_result *res)
-{
-    struct saving s = saving_of(res);
-
-    if (!s.known)
-        return json_null();
-    return json_pack("{s:I, s:f, s:f, s:f}", "samples",
-                     (json_int_t)res->saving.samples, "before_ms",
-                     s.before_ns / 1e6, "after_ms", s.after_ns / 1e6,
-                     "core_seconds_per_epoch", s.core_seconds);
-}
-
-static json_t *bad_json(const struct wr_convert_result *res)
-{
-    json_t *list = json_array();
-    char shown[PATH_BYTES];
-
-    for (size_t k = 0; k < res->bad_count; k++)
-        json_array_append_new(list,
-                              json_string(wr_text_show(res->bad_text[k], false,
-                                                       shown, sizeof(shown))));
-    return list;
-}
-
-/* Returns enum wr_exit. */
-static int convert_print_json(const struct wr_cli *cli,
-                              const struct wr_convert_config *cfg,
-                              const struct wr_convert_result *res)
-{
-    bool tree = !strcmp(cfg->to, "jpeg"); /* has no shards */
-    char path[PATH_BYTES];
-    json_t *root = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, "
-        "s:o}",
-        "path", wr_text_show(cfg->target, false, path, sizeof(path)), "to",
-        cfg->to, "samples", (json_int_t)res->samples, "shards",
-        tree ? (json_int_t)0 : (json_int_t)res->shards, "shards_kept",
-        tree ? (json_int_t)0 : (json_int_t)res->kept, "bytes_in",
-        (json_int_t)res->bytes_in, "bytes_out", (json_int_t)res->bytes_out,
-        "ratio", ratio_of(res), "bytes_read", (json_int_t)res->read, "threads",
-        (json_int_t)res->threads, "seconds", seconds_of(res), "mb_per_s",
-        (double)res->read / 1e6 / seconds_of(res), "decode", saving_json(res),
-        "bad", bad_json(res));
-
-    if (root && json_object_set_new(root, "bad_count",
-                                    json_integer((json_int_t)res->bad)) < 0) {
-        json_decref(root);
-        root = NULL;
-    }
-    return wr_json_print(cli, root);
 }
 
 /* --- the command --- */
@@ -367,7 +323,7 @@ static int convert_fail(void *call, int code, const weir_err *err)
 {
     struct convert_call *c = call;
     const struct wr_cli *cli = c->s.cli;
-    const struct wr_convert_result *res = &c->res;
+    const struct wr_convert_result *res = &c->c.res;
 
     if (code == WEIR_ECANCELED)
         wr_cli_fail(cli, "interrupted");
@@ -389,28 +345,26 @@ static int convert_work(void *call, weir_err *err)
     c->cfg.ds = c->s.ds;
     c->cfg.progress = on_progress;
     c->cfg.progress_arg = &c->s;
-    return wr_convert_run(&c->cfg, &c->res, err);
+    return wr_convert_run(&c->cfg, &c->c.res, err);
 }
 
 static int convert_finish(void *call)
 {
     struct convert_call *c = call;
     const struct convert_args *a = c->s.args;
-    struct wr_screen screen;
 
-    convert_note_bad(c->s.cli, &c->res);
-    if (a->json)
-        return convert_print_json(c->s.cli, &c->cfg, &c->res);
-    convert_print_text(wr_screen_start(&screen, c->s.cli), &c->cfg, &c->res);
-    wr_screen_end(&screen);
-    return WR_EXIT_DONE;
+    convert_note_bad(c->s.cli, &c->c.res);
+    c->c.path = c->cfg.target;
+    c->c.to = c->cfg.to;
+    sum_up(&c->c);
+    return wr_cli_answer(c->s.cli, &wr_answer_convert, &c->c, a->json);
 }
 
 static void convert_done(void *call)
 {
     struct convert_call *c = call;
 
-    wr_convert_result_done(&c->res);
+    wr_convert_result_done(&c->c.res);
 }
 
 static const struct wr_session_job job = {

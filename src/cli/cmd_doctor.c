@@ -2,19 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
-#include <jansson.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "cli/answers.h"
 #include "cli/record_json.h"
 #include "doctor/doctor.h"
 #include "format/index_cache.h"
 #include "weir/weir.h"
-
-#define NAME_WIDTH 13 /* of the longest name of a check */
-#define INDENT     (9 + NAME_WIDTH + 2)
 
 struct doctor_args {
     bool strict;
@@ -23,10 +20,15 @@ struct doctor_args {
 
 /* What one round found. */
 struct outcome {
+    const char *schema;
+    uint32_t version;
+    const char *weir;        /* its version */
     struct wr_finding *list; /* owned */
     size_t count;
-    size_t of[3];                   /* by enum wr_health */
+    struct wr_list checks;          /* the same */
+    uint64_t of[3];                 /* by enum wr_health */
     const struct wr_finding *fatal; /* essential and missing; NULL: none */
+    bool can_feed;                  /* there is none */
 };
 
 static void count(struct outcome *o)
@@ -38,91 +40,88 @@ static void count(struct outcome *o)
         if (f->essential && f->health == WR_HEALTH_MISSING && !o->fatal)
             o->fatal = f;
     }
+    o->can_feed = !o->fatal;
+    o->checks = (struct wr_list){o->list, o->count, sizeof(*o->list)};
 }
 
-static const char *style_of(const struct wr_cli *cli, enum wr_health health)
-{
-    static const enum wr_style styles[] = {[WR_HEALTH_OK] = WR_STYLE_GOOD,
-                                           [WR_HEALTH_LIMITED] = WR_STYLE_WARN,
-                                           [WR_HEALTH_MISSING] = WR_STYLE_BAD};
+/* --- what it answers --- */
 
-    return wr_cli_style(cli, styles[health]);
+static const char *health_of(const void *finding)
+{
+    return wr_health_name(((const struct wr_finding *)finding)->health);
 }
 
-static void print_finding(const struct wr_cli *cli, const struct wr_finding *f)
-{
-    const struct wr_text_wrap wrap = {INDENT, INDENT, cli->width};
-    char found[1024];
+#define THIS struct wr_finding
+static const struct wr_vals wr_finding_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, check), WR_VAL_IS(CHARS, path, .flags = WR_VAL_NULL),
+    WR_VAL_BY(TEXT, "health", .text = health_of), WR_VAL_IS(FLAG, essential),
+    WR_VAL_IS(CHARS, found), WR_VAL_IS(CHARS, means, .flags = WR_VAL_NULL),
+    WR_VAL_IS(CHARS, remedy, .flags = WR_VAL_NULL));
+#undef THIS
 
-    wr_cli_put(cli, "%s%-7s%s  %-*s  ", style_of(cli, f->health),
-               wr_health_name(f->health), wr_cli_style(cli, WR_STYLE_END),
-               NAME_WIDTH, f->check);
-    wr_text_print(cli->out, wr_text_show(f->found, true, found, sizeof(found)),
-                  wrap);
-    if (f->health == WR_HEALTH_OK)
-        return;
-    if (*f->means) {
-        wr_cli_put(cli, "%*s", INDENT, "");
-        wr_text_print(cli->out, f->means, wrap);
+/* The machine, and each path. */
+static json_t *places_json(const void *outcome)
+{
+    const struct outcome *o = outcome;
+    json_t *places = json_array(), *checks = NULL;
+
+    for (const struct wr_finding *f = o->list; f < o->list + o->count; f++) {
+        if (f == o->list || strcmp(f->path, f[-1].path) != 0) {
+            checks = json_array();
+            json_array_append_new(places, json_pack("{s:o, s:o}", "path",
+                                                    wr_text_json(f->path),
+                                                    "checks", checks));
+        }
+        json_array_append_new(checks,
+                              wr_vals_json(&wr_finding_vals, f, WR_FOR_RANKS));
     }
-    if (*f->remedy)
-        wr_cli_put(cli, "%*s$ %s\n", INDENT, "",
-                   wr_text_show(f->remedy, true, found, sizeof(found)));
+    return places;
 }
 
-static void print_text(const struct wr_cli *cli, const struct outcome *o)
-{
-    char shown[4 * sizeof(o->list->path)];
-    const char *at = "";
+#define THIS struct outcome
+static const struct wr_vals outcome_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, schema), WR_VAL_IS(U32, version), WR_VAL_IS(TEXT, weir),
+    WR_VAL_IS(FLAG, can_feed), WR_VAL_OF(U64, "ok", of[WR_HEALTH_OK]),
+    WR_VAL_OF(U64, "limited", of[WR_HEALTH_LIMITED]),
+    WR_VAL_OF(U64, "missing", of[WR_HEALTH_MISSING]),
+    WR_VAL_OF(LIST(finding), "checks", checks),
+    WR_VAL_BY(JSON, "places", .json = places_json, .flags = WR_VAL_INSIDE));
+#undef THIS
 
-    for (size_t i = 0; i < o->count; i++) {
-        const struct wr_finding *f = &o->list[i];
+static const struct wr_column found_columns[] = {
+    {.head = "",
+     .side = '<',
+     .say = "{health:-7}",
+     .good = "ok     ",
+     .bad = "missing"},
+    {.head = "", .side = '<', .say = "{check:-13}"},
+    {.head = "", .side = '<', .say = "{found}"},
+    {.head = NULL}};
 
-        if (strcmp(f->path, at) != 0)
-            wr_cli_put(cli, "\n%s%s%s\n", wr_cli_style(cli, WR_STYLE_BOLD),
-                       wr_text_show(f->path, true, shown, sizeof(shown)),
-                       wr_cli_style(cli, WR_STYLE_END));
-        at = f->path;
-        print_finding(cli, f);
-    }
-    wr_cli_put(cli, "\n%zu ok, %zu limited, %zu missing: weir %s here.\n",
-               o->of[WR_HEALTH_OK], o->of[WR_HEALTH_LIMITED],
-               o->of[WR_HEALTH_MISSING], o->fatal ? "cannot feed" : "can feed");
-}
+static const struct wr_column means_columns[] = {
+    {.head = "", .say = ""},
+    {.head = "", .say = ""},
+    {.head = "", .say = "{health=ok?|[{means}]}"},
+    {.head = NULL}};
 
-static json_t *text_or_null(const char *s)
-{
-    return *s ? wr_text_json(s) : json_null();
-}
+static const struct wr_column remedy_columns[] = {
+    {.head = "", .say = ""},
+    {.head = "", .say = ""},
+    {.head = "", .say = "{health=ok?|[$ {remedy}]}"},
+    {.head = NULL}};
 
-static json_t *finding_json(const struct wr_finding *f)
-{
-    return json_pack("{s:s, s:o, s:s, s:b, s:o, s:o, s:o}", "check", f->check,
-                     "path", text_or_null(f->path), "health",
-                     wr_health_name(f->health), "essential", f->essential,
-                     "found", wr_text_json(f->found), "means",
-                     text_or_null(f->means), "remedy", text_or_null(f->remedy));
-}
-
-static int print_json(const struct wr_cli *cli, const struct outcome *o)
-{
-    json_t *checks = json_array(), *root;
-    int r = -1;
-
-    for (size_t i = 0; i < o->count; i++)
-        json_array_append_new(checks, finding_json(&o->list[i]));
-    root = json_pack("{s:s, s:i, s:s, s:b, s:I, s:I, s:I, s:o}", "schema",
-                     "weir-doctor", "version", 1, "weir", weir_version_string(),
-                     "can_feed", o->fatal == NULL, "ok",
-                     (json_int_t)o->of[WR_HEALTH_OK], "limited",
-                     (json_int_t)o->of[WR_HEALTH_LIMITED], "missing",
-                     (json_int_t)o->of[WR_HEALTH_MISSING], "checks", checks);
-    if (root)
-        r = wr_record_dump(root, JSON_INDENT(2), cli->out);
-    json_decref(root);
-    wr_cli_put(cli, "\n");
-    return r < 0 ? wr_cli_fail(cli, "cannot write JSON") : WR_EXIT_DONE;
-}
+const struct wr_answer wr_answer_doctor = {
+    .name = "doctor",
+    .of = &outcome_vals,
+    .screen = WR_SCREEN(
+        {.section = "{path}", .each = "places"},
+        {.each = "checks",
+         .table = found_columns,
+         .below = {means_columns, remedy_columns}},
+        {.section = ""},
+        {.say = "{ok} ok, {limited} limited, {missing} missing: weir "
+                "{can_feed?can|cannot} feed here."}),
+};
 
 static int judge(const struct wr_cli *cli, const struct outcome *o)
 {
@@ -135,7 +134,7 @@ static int judge(const struct wr_cli *cli, const struct outcome *o)
                            f->check, f->found);
     if (a->strict && o->of[WR_HEALTH_OK] != o->count) {
         wr_cli_note(cli, "--strict: %zu of %zu checks are not ok",
-                    o->count - o->of[WR_HEALTH_OK], o->count);
+                    o->count - (size_t)o->of[WR_HEALTH_OK], o->count);
         return WR_EXIT_MISSED;
     }
     return WR_EXIT_DONE;
@@ -144,18 +143,15 @@ static int judge(const struct wr_cli *cli, const struct outcome *o)
 static int run_on(const struct wr_cli *cli, const struct wr_doctor *d)
 {
     const struct doctor_args *a = cli->args;
-    struct outcome o = {0};
+    struct outcome o = {
+        .schema = "weir-doctor", .version = 1, .weir = weir_version_string()};
     weir_err err;
     int code, verdict;
 
     if (wr_doctor_examine(d, &o.list, &o.count, &err) < 0)
         return wr_cli_fail(cli, "%s", err.msg);
     count(&o);
-    code = WR_EXIT_DONE;
-    if (a->json)
-        code = print_json(cli, &o);
-    else
-        print_text(cli, &o);
+    code = wr_cli_answer(cli, &wr_answer_doctor, &o, a->json);
     verdict = judge(cli, &o);
     free(o.list);
     return code ? code : verdict;

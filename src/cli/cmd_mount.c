@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,8 +19,8 @@
 #include "base/read_write.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
+#include "cli/answers.h"
 #include "cli/record_json.h"
-#include "cli/table.h"
 #include "mount/mount.h"
 
 #define GRACE_MS 3000 /* for the users of a mount that is in use */
@@ -35,104 +34,73 @@ struct mount_args {
 
 /* --- the list of profiles --- */
 
-static void latency_cell(struct wr_table *t, double us)
-{
-    char buf[32];
-
-    if (us > 0)
-        wr_table_cell(t, "%s", wr_format_ns(buf, sizeof(buf), us * 1e3));
-    else
-        wr_table_cell(t, "-");
-}
-
-static void rate_cell(struct wr_table *t, double bytes_per_s)
-{
-    if (bytes_per_s > 0)
-        wr_table_cell(t, "%.0f MB/s", bytes_per_s / 1e6);
-    else
-        wr_table_cell(t, "-");
-}
-
-static const struct wr_column columns[] = {
-    {.head = "profile",
-     .help = "its name, for --profile and emu:NAME:PATH",
-     .side = '<'},
-    {.head = "read",
-     .help = "bandwidth of the whole device; '-': no limit",
-     .side = '>'},
-    {.head = "write", .help = "the same for writes", .side = '>'},
-    {.head = "latency",
-     .help = "of each read, before data transfer starts; '-': none",
-     .side = '>'},
-    {.head = "seek",
-     .help =
-         "of a single read that does not follow the previous one; '-': none",
-     .side = '>'},
-    {.head = "channels",
-     .help = "requests processed at once; '-': no limit",
-     .side = '>'},
-    {.head = "stands for",
-     .help = "the device that has these numbers",
-     .side = '<'},
-    {.head = NULL}};
-
 /* Keys and units as a profile file has them (docs/formats/profile.md); 0 is no
  * limit, no latency, no seek. */
-static json_t *profile_json(const struct wr_device_profile *p)
-{
-    json_t *law = json_array();
+#define THIS struct wr_seek_point
+static const struct wr_vals wr_seek_vals = WR_VALS_OF(WR_VAL_IS(U32, depth),
+                                                      WR_VAL_IS(REAL, factor));
+#undef THIS
 
-    for (unsigned k = 0; k < p->seek_points; k++)
-        json_array_append_new(law, json_pack("{s:i, s:f}", "depth",
-                                             (int)p->seek_law[k].depth,
-                                             "factor", p->seek_law[k].factor));
-    return json_pack(
-        "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:f, s:I, s:o, s:I, "
-        "s:I}",
-        "name", p->name, "title", p->title, "read_latency_us",
-        p->read_latency_us, "write_latency_us", p->write_latency_us,
-        "meta_latency_us", p->meta_latency_us, "sync_latency_us",
-        p->sync_latency_us, "read_bytes_per_s", p->read_bytes_per_s,
-        "write_bytes_per_s", p->write_bytes_per_s, "channels",
-        (json_int_t)p->channels, "seek_us", p->seek_us, "near_bytes",
-        (json_int_t)p->near_bytes, "seek_law", law, "write_cache_bytes",
-        (json_int_t)p->write_cache_bytes, "readahead_bytes",
-        (json_int_t)p->readahead_bytes);
+static json_t *law_json(const void *profile)
+{
+    const struct wr_device_profile *p = profile;
+
+    return wr_vals_list_json(&wr_seek_vals, p->seek_law, p->seek_points,
+                             WR_FOR_RECORD);
 }
 
-static int print_profiles_json(const struct wr_cli *cli)
+#define THIS struct wr_device_profile
+static const struct wr_vals wr_profile_vals = WR_VALS_OF(
+    WR_VAL_IS(CHARS, name), WR_VAL_IS(CHARS, title),
+    WR_VAL_IS(REAL, read_latency_us), WR_VAL_IS(REAL, write_latency_us),
+    WR_VAL_IS(REAL, meta_latency_us), WR_VAL_IS(REAL, sync_latency_us),
+    WR_VAL_IS(REAL, read_bytes_per_s), WR_VAL_IS(REAL, write_bytes_per_s),
+    WR_VAL_IS(U32, channels), WR_VAL_IS(REAL, seek_us),
+    WR_VAL_IS(U64, near_bytes),
+    WR_VAL_BY(LIST(seek), "seek_law", .json = law_json),
+    WR_VAL_IS(U64, write_cache_bytes), WR_VAL_IS(U64, readahead_bytes));
+#undef THIS
+
+static json_t *profiles_json(const void *none)
 {
     const struct wr_device_profile *p;
     json_t *list = json_array();
 
     for (unsigned k = 0; (p = wr_device_profile_at(k)); k++)
-        json_array_append_new(list, profile_json(p));
-    return wr_json_print(cli, list);
+        json_array_append_new(list,
+                              wr_vals_json(&wr_profile_vals, p, WR_FOR_RECORD));
+    return list;
 }
 
-static int print_profiles(const struct wr_cli *cli)
-{
-    struct wr_table *t = wr_table_of(columns, 0);
-    const struct wr_device_profile *p;
-    weir_err err;
-    int r;
+static const struct wr_vals list_vals = {
+    0,
+    (const struct wr_val[]){
+        WR_VAL_BY(LIST(profile), "profiles", .json = profiles_json), {NULL}}};
 
-    for (unsigned k = 0; (p = wr_device_profile_at(k)); k++) {
-        wr_table_cell(t, "%s", p->name);
-        rate_cell(t, p->read_bytes_per_s);
-        rate_cell(t, p->write_bytes_per_s);
-        latency_cell(t, p->read_latency_us);
-        latency_cell(t, p->seek_us);
-        if (p->channels)
-            wr_table_cell(t, "%u", p->channels);
-        else
-            wr_table_cell(t, "-");
-        wr_table_cell(t, "%s", p->title);
-    }
-    r = wr_table_print(t, cli, 0, &err);
-    wr_table_free(t);
-    return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;
-}
+static const struct wr_column columns[] = {
+    WR_SAY_COLUMN('<', "profile", "{name}",
+                  "its name, for --profile and emu:NAME:PATH"),
+    WR_SAY_COLUMN('>', "read", "[{read_bytes_per_s:M} MB/s|-]",
+                  "bandwidth of the whole device; '-': no limit"),
+    WR_SAY_COLUMN('>', "write", "[{write_bytes_per_s:M} MB/s|-]",
+                  "the same for writes"),
+    WR_SAY_COLUMN('>', "latency", "[{read_latency_us:u}|-]",
+                  "of each read, before data transfer starts; '-': none"),
+    WR_SAY_COLUMN(
+        '>', "seek", "[{seek_us:u}|-]",
+        "of a single read that does not follow the previous one; '-': none"),
+    WR_SAY_COLUMN('>', "channels", "[{channels}|-]",
+                  "requests processed at once; '-': no limit"),
+    WR_SAY_COLUMN('<', "stands for", "{title}",
+                  "the device that has these numbers"),
+    {.head = NULL}};
+
+const struct wr_answer wr_answer_mount_list = {
+    .name = "mount-list",
+    .of = &list_vals,
+    .screen = WR_SCREEN({.each = "profiles", .table = columns}),
+    .alone = "profiles",
+};
 
 /* --- serving --- */
 
@@ -340,7 +308,7 @@ static int mount_run(struct wr_cli *cli)
     if (a->json && !a->list)
         return wr_cli_usage(cli, "--json goes with --list");
     if (a->list)
-        return a->json ? print_profiles_json(cli) : print_profiles(cli);
+        return wr_cli_answer(cli, &wr_answer_mount_list, NULL, a->json);
     if (a->unmount)
         return unmount(cli);
     if (cli->operand_count != 2)

@@ -4,31 +4,57 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/shown.h"
 #include "base/units.h"
+#include "cli/answers.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
 #include "cli/session.h"
 #include "weir/pipeline.h"
 
-struct wr_stage_result {
-    bool decoded;
-    uint64_t samples;      /* of the data set */
+/* What it answers. */
+struct staged {
+    const char *dataset, *tiers, *what; /* as given; "decoded" or "encoded" */
+    uint64_t samples;                   /* of the data set */
     uint64_t before, kept; /* that the tiers hold: at first, and now */
     uint64_t staged;       /* between; by others, too */
     uint64_t not_fitted;
     weir_stats stats;
-    double seconds;
+    double seconds, mb_per_s, bytes_per_s;
+    json_t *bad; /* owned: samples that could not be read, by name */
 };
 
-#define SHOWN_BAD  20u
-#define PATH_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
+#define THIS struct staged
+static const struct wr_vals staged_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, dataset), WR_VAL_IS(TEXT, tiers), WR_VAL_IS(TEXT, what),
+    WR_VAL_IS(U64, samples), WR_VAL_IS(U64, kept), WR_VAL_IS(U64, staged),
+    WR_VAL_OF(U64, "already_there", before), WR_VAL_IS(U64, not_fitted),
+    WR_VAL_OF(U64, "bad_count", stats.bad),
+    WR_VAL_OF(U64, "damaged", stats.cache_damaged),
+    WR_VAL_OF(U64, "tier_bytes", stats.cache_dir_bytes),
+    WR_VAL_OF(U64, "bytes_read", stats.bytes_read), WR_VAL_IS(REAL, seconds),
+    WR_VAL_IS(REAL, mb_per_s), WR_VAL_IS(JSON, bad),
+    WR_VAL_IS(REAL, bytes_per_s, .flags = WR_VAL_INSIDE));
+#undef THIS
+
+const struct wr_answer wr_answer_stage = {
+    .name = "stage",
+    .of = &staged_vals,
+    .screen = WR_SCREEN(
+        {.say = "{tiers}: {kept:n} of {samples:n} samples staged, "
+                "{tier_bytes:b}"},
+        {.say = "staged {staged:n} now, {already_there:n} before[, "
+                "{not_fitted:n} did not fit][, {bad_count:n} bad "
+                "sample{bad_count=1?|s} left out]"},
+        {.say = "read {bytes_read:b} in {seconds:.1} s, {bytes_per_s:b}/s"}),
+};
+
+#define SHOWN_BAD 20u
 
 #define BATCH      64u
 #define FULL_AFTER 1024u /* samples of which none was kept */
@@ -48,9 +74,8 @@ struct stage {
     struct wr_session s;
     weir_pipeline_config cfg;
     weir_pipeline *p;  /* owned */
-    json_t *bad;       /* owned: the names of bad samples */
     weir_err tier_err; /* why a tier takes nothing more; code 0: it does */
-    struct wr_stage_result res;
+    struct staged res;
 };
 
 static const struct wr_choice crop_choices[] = {
@@ -67,73 +92,18 @@ static json_t *stage_note_bad(const struct wr_cli *cli, const weir_pipeline *p)
     uint64_t count = weir_pipeline_bad_count(p), k = 0;
     json_t *list = json_array();
     const weir_bad_sample *b;
-    char shown[PATH_BYTES];
 
     for (; (b = weir_pipeline_bad(p, k)); k++) {
         const char *text = b->text ? b->text : "out of memory";
 
         if (k < SHOWN_BAD)
-            wr_cli_note(cli, "left out: %s",
-                        wr_text_show(text, true, shown, sizeof(shown)));
-        json_array_append_new(
-            list, json_string(wr_text_show(text, false, shown, sizeof(shown))));
+            wr_cli_note(cli, "left out: %s", wr_show_path(text).text);
+        json_array_append_new(list, wr_text_json(text));
     }
     if (count > SHOWN_BAD)
         wr_cli_note(cli, "and %" PRIu64 " more (--json names up to 1,000)",
                     count - SHOWN_BAD);
     return list;
-}
-
-static double rate_of(const struct wr_stage_result *s)
-{
-    return (double)s->stats.bytes_read / WR_MAX(s->seconds, 1e-9);
-}
-
-static void stage_print_text(const struct wr_cli *cli,
-                             const struct wr_stage_result *s)
-{
-    char shown[PATH_BYTES], a[32], b[32], c[32];
-
-    wr_cli_put(cli, "%s: %s of %s samples staged, %s\n",
-               wr_text_show(cli->operands[1], true, shown, sizeof(shown)),
-               wr_format_count(a, sizeof(a), s->kept),
-               wr_format_count(b, sizeof(b), s->samples),
-               wr_format_bytes(c, sizeof(c), (double)s->stats.cache_dir_bytes));
-    wr_cli_put(cli, "staged %s now, %s before",
-               wr_format_count(a, sizeof(a), s->staged),
-               wr_format_count(b, sizeof(b), s->before));
-    if (s->not_fitted)
-        wr_cli_put(cli, ", %s did not fit",
-                   wr_format_count(a, sizeof(a), s->not_fitted));
-    if (s->stats.bad)
-        wr_cli_put(cli, ", %s bad sample%s left out",
-                   wr_format_count(a, sizeof(a), s->stats.bad),
-                   s->stats.bad == 1 ? "" : "s");
-    wr_cli_put(cli, "\nread %s in %.1f s, %s/s\n",
-               wr_format_bytes(a, sizeof(a), (double)s->stats.bytes_read),
-               s->seconds, wr_format_bytes(b, sizeof(b), rate_of(s)));
-}
-
-/* Returns enum wr_exit. */
-static int stage_print_json(const struct wr_cli *cli,
-                            const struct wr_stage_result *s, json_t *bad)
-{
-    char url[PATH_BYTES], tiers[PATH_BYTES];
-    json_t *o = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
-        "s:f, s:O}",
-        "dataset", wr_text_show(cli->operands[0], false, url, sizeof(url)),
-        "tiers", wr_text_show(cli->operands[1], false, tiers, sizeof(tiers)),
-        "what", s->decoded ? "decoded" : "encoded", "samples",
-        (json_int_t)s->samples, "kept", (json_int_t)s->kept, "staged",
-        (json_int_t)s->staged, "already_there", (json_int_t)s->before,
-        "not_fitted", (json_int_t)s->not_fitted, "bad_count",
-        (json_int_t)s->stats.bad, "damaged", (json_int_t)s->stats.cache_damaged,
-        "tier_bytes", (json_int_t)s->stats.cache_dir_bytes, "bytes_read",
-        (json_int_t)s->stats.bytes_read, "seconds", s->seconds, "mb_per_s",
-        rate_of(s) / 1e6, "bad", bad);
-
-    return wr_json_print(cli, o);
 }
 
 /* --- settings --- */
@@ -199,7 +169,10 @@ static int stage_begin(void *call)
                     "the data set has %" PRIu64 " problem%s (weir inspect "
                     "lists them), the first: '%s': %s",
                     n, n == 1 ? "" : "s", first->name, first->reason);
-    s->res.decoded = s->cfg.cache_what == WEIR_CACHE_DECODED;
+    s->res.dataset = s->s.cli->operands[0];
+    s->res.tiers = s->s.cli->operands[1];
+    s->res.what = s->cfg.cache_what == WEIR_CACHE_DECODED ? "decoded"
+                                                          : "encoded";
     s->res.samples = weir_dataset_count(s->s.ds);
     return WR_GO_ON;
 }
@@ -263,7 +236,7 @@ static int run_epoch(struct stage *s, weir_err *err)
 
 static void count_once(struct stage *s)
 {
-    struct wr_stage_result *res = &s->res;
+    struct staged *res = &s->res;
     uint64_t good;
 
     weir_pipeline_stats(s->p, &res->stats);
@@ -311,19 +284,16 @@ static int stage_finish(void *call)
     struct stage *s = call;
     const struct stage_args *a = s->s.args;
     char n[32], of[32];
-    int r = WR_EXIT_DONE, verdict;
+    int r, verdict;
 
-    s->bad = stage_note_bad(s->s.cli, s->p);
+    s->res.bad = stage_note_bad(s->s.cli, s->p);
     if (wr_interrupted())
         return wr_cli_fail(s->s.cli,
                            "interrupted: %s of %s samples are there; the same "
                            "command goes on with the others",
                            wr_format_count(n, sizeof(n), s->res.kept),
                            wr_format_count(of, sizeof(of), s->res.samples));
-    if (a->json)
-        r = stage_print_json(s->s.cli, &s->res, s->bad);
-    else
-        stage_print_text(s->s.cli, &s->res);
+    r = wr_cli_answer(s->s.cli, &wr_answer_stage, &s->res, a->json);
     verdict = judge(s);
     return r ? r : verdict;
 }
@@ -344,6 +314,9 @@ static int stage_work(void *call, weir_err *err)
         return r;
     s->res.seconds = (double)(wr_clock_ns() - start) / (double)WR_NS_PER_SEC;
     count_kept(s);
+    s->res.bytes_per_s = (double)s->res.stats.bytes_read /
+                         WR_MAX(s->res.seconds, 1e-9);
+    s->res.mb_per_s = s->res.bytes_per_s / 1e6;
     return 0;
 }
 
@@ -351,7 +324,7 @@ static void stage_done(void *call)
 {
     struct stage *s = call;
 
-    json_decref(s->bad);
+    json_decref(s->res.bad);
     weir_pipeline_close(&s->p);
 }
 

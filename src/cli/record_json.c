@@ -7,11 +7,13 @@
 #include "base/error.h"
 #include "record/result.h"
 
-static int print(const struct wr_cli *cli, json_t *root, size_t flags)
+/* With `digits` in numbers; 0: all that they have. */
+static int print_json(const struct wr_cli *cli, json_t *root, size_t flags,
+                      size_t digits)
 {
     int r = root ? wr_record_dump(root,
                                   flags | JSON_PRESERVE_ORDER |
-                                      JSON_REAL_PRECISION(6),
+                                      JSON_REAL_PRECISION(digits),
                                   cli->out)
                  : -1;
 
@@ -24,21 +26,50 @@ static int print(const struct wr_cli *cli, json_t *root, size_t flags)
 
 int wr_json_print(const struct wr_cli *cli, json_t *root)
 {
-    return print(cli, root, JSON_INDENT(2));
+    return print_json(cli, root, JSON_INDENT(2), 6);
 }
 
 int wr_json_print_line(const struct wr_cli *cli, json_t *root)
 {
-    return print(cli, root, JSON_COMPACT);
+    return print_json(cli, root, JSON_COMPACT, 6);
+}
+
+static struct wr_doc_text_style style_of(const struct wr_cli *cli)
+{
+    return (struct wr_doc_text_style){.width = cli->width,
+                                      .utf8 = cli->utf8,
+                                      .colour = cli->color,
+                                      .whole = !isatty(fileno(cli->out))};
+}
+
+int wr_cli_answer(const struct wr_cli *cli, const struct wr_answer *a,
+                  const void *values, bool json)
+{
+    weir_err err;
+
+    if (json)
+        return print_json(cli, wr_answer_json(a, values), JSON_INDENT(2),
+                          a->exact ? 0 : 6);
+    return wr_answer_print(a, values, style_of(cli), cli->out, &err) < 0
+               ? wr_cli_fail(cli, "%s", err.msg)
+               : WR_EXIT_DONE;
+}
+
+int wr_cli_show(const struct wr_cli *cli, struct wr_doc *d, weir_err *err)
+{
+    struct wr_doc_text_style style = style_of(cli);
+    bool failed = wr_doc_failed(d);
+
+    style.list = true;
+    if (!failed)
+        wr_doc_print_text(d, &style, cli->out);
+    wr_doc_free(d);
+    return failed ? wr_fail(err, WEIR_ENOMEM, "out of memory") : 0;
 }
 
 int wr_cli_give_record(const struct wr_cli *cli, json_t *record, bool json,
                        const char *path, weir_err *err)
 {
-    const struct wr_doc_text_style style = {.width = cli->width,
-                                            .utf8 = cli->utf8,
-                                            .colour = cli->color,
-                                            .whole = !isatty(fileno(cli->out))};
     int r = 0;
 
     if (!record)
@@ -46,7 +77,7 @@ int wr_cli_give_record(const struct wr_cli *cli, json_t *record, bool json,
     if (json)
         (void)wr_record_print(record, cli->out); /* checked at the end */
     else
-        r = wr_result_print(record, style, cli->out, err);
+        r = wr_result_print(record, style_of(cli), cli->out, err);
     if (r == 0 && path)
         r = wr_record_write(record, path, err);
     json_decref(record);

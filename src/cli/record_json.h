@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "measure/parts.h"
+#include "record/answer.h"
 #include "result/record.h"
 
 /* Prints a result to cli->out, keys in the order in which they were set, and
@@ -14,6 +15,14 @@
  * second one prints a single line. */
 int wr_json_print(const struct wr_cli *cli, json_t *root);
 int wr_json_print_line(const struct wr_cli *cli, json_t *root);
+
+/* What a command has found: its screen, or with `json` the values; the exit
+ * code. */
+int wr_cli_answer(const struct wr_cli *cli, const struct wr_answer *a,
+                  const void *values, bool json);
+
+/* What a command lists: a document of its own. Frees it. */
+int wr_cli_show(const struct wr_cli *cli, struct wr_doc *d, weir_err *err);
 
 /* What a command has measured: the tables and words that the view of its record
  * makes of it, or with `json` the record itself; and the record to the file

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/emu_url.h"
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
@@ -577,9 +578,9 @@ static void describe_accelerator(struct wr_doc_section *s, const json_t *record)
 /* Without the device that is emulated: the title says it. */
 static const char *plain_url(const char *url)
 {
-    const char *rest = strncmp(url, "emu:", 4) ? NULL : strchr(url + 4, ':');
+    struct wr_emu_url emu;
 
-    return rest ? rest + 1 : url;
+    return wr_emu_url(url, &emu) ? emu.inner : url;
 }
 
 static void describe_data(struct wr_doc_section *s, const json_t *record)

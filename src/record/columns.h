@@ -54,7 +54,16 @@ struct wr_column {
     unsigned fewer;  /* digits than the value has */
     unsigned digits; /* of `number` */
     enum wr_show show;
+    const char *say;        /* of an answer: its cells are this phrase */
+    const char *good, *bad; /* what is painted when it comes out of it */
 };
+
+/* A column of an answer; `...` is what else there is to say. */
+#define WR_SAY_COLUMN(where, heading, phrase, about, ...)                      \
+    {                                                                          \
+        .head = heading, .help = about, .side = where, .say = phrase,          \
+        ##__VA_ARGS__                                                          \
+    }
 
 /* A value of `type`, a struct that `table` tells of. */
 #define WR_COLUMN(whose, table, type, member)                                  \

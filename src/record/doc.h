@@ -91,8 +91,8 @@ void wr_doc_fact(struct wr_doc_section *s, const char *key, const char *fmt,
 void wr_doc_note(struct wr_doc_section *s, bool warning, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `columns` as in cli/table.h: "<device|>threads|>MB/s". Cells go row by
- * row. */
+/* `columns` are headings, each with '<' (left) or '>' (right, for numbers) in
+ * front and '|' between: "<device|>threads|>MB/s". Cells go row by row. */
 struct wr_doc_table *wr_doc_table(struct wr_doc_section *s, const char *title,
                                   const char *columns);
 /* The columns without `only`, or with one of the bits of `which`. */
@@ -195,6 +195,8 @@ struct wr_doc_text_style {
     bool numbers; /* charts as tables of their numbers */
     bool bare;    /* no headings of the document: what a command measured */
     bool whole;   /* tables and sentences may be wider: it is no terminal */
+    bool list; /* what a command found: no headings of the document, nothing is
+                     cut, and the first line is not blank */
 };
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out);

@@ -11,11 +11,14 @@
 #include "record/doc_lanes.h"
 #include "record/doc_lanes_text.h"
 #include "record/doc_numbers.h"
+#include "record/doc_text_list.h"
 #include "record/doc_text_top.h"
 
 #define ROWS_MAX  200 /* of a table; CSV and the page have all */
 #define GAP       2   /* blanks between columns */
 #define WIDTH_MIN 40
+#define HANG      4 /* blanks in front of what a listed sentence goes on with */
+#define FACT_MIN  8 /* columns of the keys of what is listed */
 
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
@@ -28,6 +31,7 @@
 struct sheet {
     FILE *out;
     struct wr_doc_text_style style;
+    size_t indent; /* where tables begin */
 };
 
 static const char *paint(const struct sheet *sh, const char *code)
@@ -41,12 +45,6 @@ struct text_block {
     size_t *widths; /* owned */
     bool *shown;    /* owned */
 };
-
-/* Where tables begin: those of a command on its own at the edge. */
-static size_t indent_of(const struct sheet *sh)
-{
-    return sh->style.bare ? 0 : GAP;
-}
 
 /* A line that is being printed: blanks are owed until something follows them,
  * so that no line ends with any. */
@@ -102,7 +100,7 @@ static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
 {
     static const char *const colors[] = {
         [WR_DOC_PLAIN] = NULL, [WR_DOC_GOOD] = GREEN, [WR_DOC_BAD] = RED};
-    struct text_line l = {sh, indent_of(sh), NULL};
+    struct text_line l = {sh, sh->indent, NULL};
 
     for (size_t k = 0; k < t->column_count; k++) {
         size_t i = row * t->column_count + k;
@@ -119,7 +117,7 @@ static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
 static void put_head(const struct sheet *sh, const struct wr_doc_table *t,
                      const struct text_block *b)
 {
-    struct text_line l = {sh, indent_of(sh), NULL};
+    struct text_line l = {sh, sh->indent, NULL};
 
     fputs(paint(sh, DIM), sh->out);
     for (size_t k = 0; k < t->column_count; k++)
@@ -169,7 +167,7 @@ static size_t count_keys(const struct sheet *sh, const struct wr_doc_table *t,
 static void spare(const struct sheet *sh, const struct wr_doc_table *t,
                   struct text_block *b)
 {
-    size_t used = indent_of(sh);
+    size_t used = sh->indent;
 
     for (size_t k = 0; k < b->columns; k++)
         used += b->widths[k] + (k ? GAP : 0);
@@ -252,8 +250,9 @@ static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
     for (size_t i = 0; i < s->fact_count; i++)
         width = WR_MAX(width, wr_text_width(s->facts[i].key));
     width = WR_MIN(width, (size_t)sh->style.width / 3);
+    width = WR_MAX(width, (size_t)(sh->style.list ? FACT_MIN : 0));
     for (size_t i = 0; i < s->fact_count; i++) {
-        struct text_line l = {sh, indent_of(sh), NULL};
+        struct text_line l = {sh, sh->indent, NULL};
         size_t at = l.owed + width + GAP;
 
         fputs(paint(sh, DIM), sh->out);
@@ -352,17 +351,54 @@ static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
     wr_doc_text_verdict(s, &sh->style, sh->out);
 }
 
+/* Of what a command found: a sentence, with its blanks. */
+static void put_listed(const struct sheet *sh, const struct wr_doc_note *n)
+{
+    fprintf(sh->out, "%*s%s", (int)sh->indent, "",
+            n->warning ? paint(sh, AMBER) : "");
+    wr_text_fold(sh->out, n->text, strlen(n->text),
+                 (struct wr_text_wrap){sh->indent, sh->indent + HANG,
+                                       wr_doc_text_width(&sh->style)});
+    fprintf(sh->out, "%s\n", n->warning ? paint(sh, END) : "");
+}
+
+/* Facts, sentences and tables, where they stand below a title a bit to the right. */
+static void put_list(const struct sheet *sh, const struct wr_doc_section *s)
+{
+    struct sheet in = *sh;
+
+    in.indent = *s->title ? GAP : 0;
+    if (*s->title)
+        fprintf(sh->out, "%s%s%s\n\n", paint(sh, BOLD), s->title,
+                paint(sh, END));
+    put_facts(&in, s);
+    for (size_t i = 0; i < s->note_count; i++)
+        put_listed(&in, &s->notes[i]);
+    for (size_t k = 0; k < s->item_count; k++) {
+        if (k || s->note_count || s->fact_count)
+            fputc('\n', sh->out);
+        if (s->items[k].table)
+            wr_doc_text_list(s->items[k].table, in.indent, &sh->style, sh->out);
+    }
+}
+
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out)
 {
-    struct sheet sh = {.out = out, .style = *style};
+    struct sheet sh = {
+        .out = out, .style = *style, .indent = style->bare ? 0 : GAP};
 
     sh.style.width = WR_MAX(style->width, WIDTH_MIN);
-    if (!style->bare) {
+    if (!style->bare && !style->list) {
         fprintf(out, "%s%s%s\n%s\n", paint(&sh, BOLD), d->title,
                 paint(&sh, END), d->subtitle);
         wr_doc_text_top(d, &sh.style, out);
     }
     for (size_t i = 0; i < d->section_count; i++)
-        put_section(&sh, d->sections[i]);
+        if (!style->list) {
+            put_section(&sh, d->sections[i]);
+        } else {
+            fputs(i ? "\n" : "", out);
+            put_list(&sh, d->sections[i]);
+        }
 }

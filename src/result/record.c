@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "result/record.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "storage/beside.h"
 #include "weir/weir.h"
 
-#define TEXT_BYTES 8192
+#define TEXT_BYTES (4 * PATH_MAX + 8) /* each byte as \xNN */
 
 json_t *wr_record_new(const char *command)
 {

@@ -22,6 +22,11 @@ static bool is_number(const struct wr_val *v)
     return v->kind == WR_VAL_REAL || v->kind == WR_VAL_COUNT;
 }
 
+static bool has_place(const struct wr_val *v)
+{
+    return v->at != WR_VAL_NOWHERE;
+}
+
 /* --- to JSON --- */
 
 /* Whether what is not known is null. */
@@ -70,18 +75,25 @@ static bool is_nothing(json_t *j)
     return true;
 }
 
-static json_t *list_json(const struct wr_val *v, const struct wr_list *l,
+static json_t *list_json(const struct wr_vals *t, const struct wr_list *l,
                          enum wr_val_for whom)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < l->count; i++)
-        if (json_array_append_new(list, wr_vals_json(v->of, wr_list_at(l, i),
-                                                     of_list(v, whom))) < 0) {
+        if (json_array_append_new(
+                list, wr_vals_json(t, wr_list_at(l, i), whom)) < 0) {
             json_decref(list);
             return NULL;
         }
     return list;
+}
+
+json_t *wr_vals_list_json(const struct wr_vals *t, const void *first,
+                          size_t count, enum wr_val_for whom)
+{
+    return list_json(
+        t, &(struct wr_list){(void *)(uintptr_t)first, count, t->size}, whom);
 }
 
 static json_t *group_json(const struct wr_val *v, const void *from,
@@ -93,6 +105,20 @@ static json_t *group_json(const struct wr_val *v, const void *from,
         return j;
     json_decref(j);
     return json_null();
+}
+
+/* What is not in a struct, but follows from it. */
+static json_t *derived_json(const struct wr_val *v, const void *from,
+                            enum wr_val_for whom)
+{
+    const char *text;
+
+    if (is_number(v))
+        return number_json(v, v->derive(from), whom);
+    if (v->kind != WR_VAL_TEXT)
+        return v->json(from);
+    text = v->text(from);
+    return text ? wr_text_json(text) : json_null();
 }
 
 static json_t *value_json(const struct wr_val *v, const void *from,
@@ -116,9 +142,18 @@ static json_t *value_json(const struct wr_val *v, const void *from,
     case WR_VAL_GROUP:
         return group_json(v, p, whom);
     case WR_VAL_LIST:
-        return list_json(v, p, whom);
+        return list_json(v->of, p, of_list(v, whom));
     case WR_VAL_JSON:
         return json_incref(*(json_t *const *)p);
+    case WR_VAL_U64:
+        return json_integer((json_int_t) * (const uint64_t *)p);
+    case WR_VAL_U32:
+        return json_integer(*(const uint32_t *)p);
+    case WR_VAL_TRUTH:
+        return json_boolean(*(const int *)p);
+    case WR_VAL_CHARS:
+        return v->flags & WR_VAL_NULL && !*(const char *)p ? json_null()
+                                                           : wr_text_json(p);
     }
     return NULL;
 }
@@ -131,11 +166,14 @@ json_t *wr_vals_json(const struct wr_vals *t, const void *from,
     for (const struct wr_val *v = t->rows; v->key; v++) {
         json_t *j;
 
-        if (!is_for(v, whom) ||
-            (v->kind == WR_VAL_JSON && !*(json_t *const *)at(from, v)))
+        if (!is_for(v, whom))
             continue;
-        j = value_json(v, from, whom);
-        if (v->flags & WR_VAL_SPARE && j && is_nothing(j)) {
+        j = has_place(v) ? value_json(v, from, whom)
+                         : derived_json(v, from, whom);
+        if (!j && (v->kind == WR_VAL_JSON || v->json))
+            continue;
+        if (v->flags & WR_VAL_SPARE && j &&
+            (is_nothing(j) || json_is_false(j))) {
             json_decref(j);
         } else if (json_object_set_new(o, v->key, j) < 0) {
             json_decref(o);
@@ -202,6 +240,18 @@ static bool read_value(const struct wr_val *v, const json_t *j, void *to,
     case WR_VAL_JSON:
         *(const json_t **)to = j;
         break;
+    case WR_VAL_U64:
+        *(uint64_t *)to = (uint64_t)json_integer_value(j);
+        break;
+    case WR_VAL_U32:
+        *(uint32_t *)to = (uint32_t)json_integer_value(j);
+        break;
+    case WR_VAL_TRUTH:
+        *(int *)to = json_is_true(j);
+        break;
+    case WR_VAL_CHARS: /* how much room it has is not known here */
+        *(char *)to = '\0';
+        break;
     }
     return true;
 }
@@ -212,7 +262,8 @@ static bool read_all(const struct wr_vals *t, const json_t *o, void *to,
     bool ok = true;
 
     for (const struct wr_val *v = t->rows; v->key; v++)
-        ok &= read_value(v, json_object_get(o, v->key), at(to, v), lists);
+        ok &= !has_place(v) ||
+              read_value(v, json_object_get(o, v->key), at(to, v), lists);
     return ok;
 }
 
@@ -231,6 +282,8 @@ void wr_vals_done(const struct wr_vals *t, void *of)
     for (const struct wr_val *v = t->rows; v->key; v++) {
         struct wr_list *l = at(of, v);
 
+        if (!has_place(v))
+            continue;
         if (v->kind == WR_VAL_GROUP)
             wr_vals_done(v->of, l);
         for (size_t i = 0; v->kind == WR_VAL_LIST && i < l->count; i++)
@@ -323,7 +376,7 @@ static void gather(const struct wr_vals *t, void *to,
 
         if (v->kind == WR_VAL_GROUP)
             gather(v->of, p, parts, base + v->at, slowest);
-        if (v->gather == WR_OF_FIRST)
+        if (v->gather == WR_OF_FIRST || !has_place(v))
             continue;
         if (is_number(v) && v->gather == WR_OF_SLOWEST)
             *(double *)p = wr_number_at(wr_list_at(parts, slowest),
@@ -338,7 +391,7 @@ static void gather(const struct wr_vals *t, void *to,
 void wr_vals_derive(const struct wr_vals *t, void *of)
 {
     for (const struct wr_val *v = t->rows; v->key; v++)
-        if (v->derive)
+        if (v->derive && has_place(v))
             *(double *)at(of, v) = v->derive(of);
 }
 
@@ -356,7 +409,7 @@ static void find_medians(const struct wr_vals *t, void *to,
     for (const struct wr_val *v = t->rows; v->key; v++) {
         if (v->kind == WR_VAL_GROUP)
             find_medians(v->of, at(to, v), parts, base + v->at, x);
-        if (!is_number(v))
+        if (!is_number(v) || !has_place(v))
             continue;
         for (size_t k = 0; k < parts->count; k++)
             x[k] = wr_number_at(wr_list_at(parts, k), base + v->at);
@@ -410,7 +463,10 @@ static json_t *type_schema(const struct wr_val *v, enum wr_val_for whom)
 {
     const char *type = v->kind == WR_VAL_REAL    ? "number"
                        : v->kind == WR_VAL_COUNT ? "integer"
+                       : v->kind == WR_VAL_U64   ? "integer"
+                       : v->kind == WR_VAL_U32   ? "integer"
                        : v->kind == WR_VAL_TEXT  ? "string"
+                       : v->kind == WR_VAL_CHARS ? "string"
                                                  : "boolean";
 
     if (v->flags & WR_VAL_NULL || v->kind == WR_VAL_MAYBE ||
@@ -428,7 +484,7 @@ static json_t *value_schema(const struct wr_val *v, enum wr_val_for whom)
                          "type", "null");
     if (v->kind == WR_VAL_GROUP)
         return wr_vals_schema(v->of, whom);
-    if (v->kind == WR_VAL_LIST)
+    if (v->kind == WR_VAL_LIST || (v->kind == WR_VAL_JSON && v->of))
         return json_pack("{s:s, s:o}", "type", "array", "items",
                          wr_vals_schema(v->of, of_list(v, whom)));
     if (v->kind == WR_VAL_JSON)

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum wr_val_kind {
     WR_VAL_REAL = 1, /* double */
@@ -22,6 +23,11 @@ enum wr_val_kind {
     WR_VAL_GROUP,    /* a struct inside: an object, as `of` says */
     WR_VAL_LIST,     /* struct wr_list of structs, as `of` says */
     WR_VAL_JSON,     /* json_t *: as it is; NULL: left out */
+    /* Of structs that are not made for it, always known: */
+    WR_VAL_U64,   /* uint64_t */
+    WR_VAL_U32,   /* uint32_t, unsigned */
+    WR_VAL_TRUTH, /* int: all but 0 is true */
+    WR_VAL_CHARS, /* char[] */
 };
 
 /* How one value comes of those of all ranks. What is not known is passed over;
@@ -57,15 +63,20 @@ struct wr_list {
 
 struct wr_vals;
 
+#define WR_VAL_NOWHERE SIZE_MAX
+
 struct wr_val {
     const char *key; /* in records */
-    size_t at;       /* in the struct */
+    size_t at;       /* in the struct; WR_VAL_NOWHERE: it follows from others
+                        when it is written, as one of the functions says */
     enum wr_val_kind kind;
     enum wr_val_gather gather;
     unsigned flags;
-    double (*derive)(const void *all); /* from the others; NULL: measured */
-    const struct wr_vals *of;          /* GROUP, LIST */
-    const char *const *words;          /* TEXT: ends with NULL */
+    double (*derive)(const void *all);    /* from the others; NULL: measured */
+    const char *(*text)(const void *all); /* the same for TEXT */
+    json_t *(*json)(const void *all);     /* for LIST and JSON */
+    const struct wr_vals *of; /* GROUP, LIST; JSON that is such a list */
+    const char *const *words; /* TEXT: ends with NULL */
     /* For people: the head of its column; what help says about it (no capital,
      * no full stop); it is divided by `unit` (0: 1), with so many digits. */
     const char *head, *help;
@@ -104,6 +115,27 @@ struct wr_vals {
      .gather = WR_OF_##g,                                                      \
      WR_KIND_##k,                                                              \
      ##__VA_ARGS__},
+/* The row of a member of any struct, under its own name and under another one,
+ * and of what follows from its members. */
+#define WR_VAL_IS(k, member, ...) WR_VAL_OF(k, #member, member, ##__VA_ARGS__)
+#define WR_VAL_OF(k, name, member, ...)                                        \
+    {                                                                          \
+        .key = name, .at = offsetof(THIS, member), WR_KIND_##k, ##__VA_ARGS__  \
+    }
+#define WR_VAL_BY(k, name, ...)                                                \
+    {                                                                          \
+        .key = name, .at = WR_VAL_NOWHERE, WR_KIND_##k, ##__VA_ARGS__          \
+    }
+#define WR_VALS_OF(...)                                                        \
+    {                                                                          \
+        sizeof(THIS), (const struct wr_val[])                                  \
+        {                                                                      \
+            __VA_ARGS__,                                                       \
+            {                                                                  \
+                .key = NULL                                                    \
+            }                                                                  \
+        }                                                                      \
+    }
 #define WR_VALS(list)                                                          \
     {                                                                          \
         sizeof(THIS), (const struct wr_val[])                                  \
@@ -131,6 +163,10 @@ struct wr_vals {
 #define WR_KIND_JSON        .kind = WR_VAL_JSON
 #define WR_KIND_GROUP(name) .kind = WR_VAL_GROUP, .of = &wr_##name##_vals
 #define WR_KIND_LIST(name)  .kind = WR_VAL_LIST, .of = &wr_##name##_vals
+#define WR_KIND_U64         .kind = WR_VAL_U64
+#define WR_KIND_U32         .kind = WR_VAL_U32
+#define WR_KIND_TRUTH       .kind = WR_VAL_TRUTH
+#define WR_KIND_CHARS       .kind = WR_VAL_CHARS
 
 /* Nothing is known. */
 void wr_vals_clear(const struct wr_vals *t, void *to);
@@ -152,6 +188,9 @@ json_t *wr_vals_give(const struct wr_vals *t, void *from, bool whole);
 /* Memory for `count` of them, of which nothing is known, in a list that was
  * cleared; for wr_vals_give or wr_vals_done to free. NULL: memory is short. */
 void *wr_list_new(const struct wr_vals *t, struct wr_list *l, size_t count);
+/* The same of an array of such structs. */
+json_t *wr_vals_list_json(const struct wr_vals *t, const void *first,
+                          size_t count, enum wr_val_for whom);
 
 /* From any JSON: what is missing or of another type is not known. Texts and JSON
  * are borrowed from `o`; lists are to be freed, and have behind the last one

@@ -1,3 +1,3 @@
 # From a path that is not there nothing can be fed.
-weir doctor nothing | tail -n 6
+weir doctor nothing | tail -n 7
 weir doctor --strict nothing >/dev/null
