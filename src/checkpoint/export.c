@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "checkpoint/candidates.h"
-#include "checkpoint/found.h"
+#include "checkpoint/reading.h"
 #include "checkpoint/store.h"
 #include "codec/crc32c.h"
 #include "safetensors/hex.h"

@@ -13,6 +13,7 @@
 #include "safetensors/shard.h"
 #include "tier/manifest.h"
 #include "tier/tier.h"
+#include "weir/checkpoint.h"
 
 struct wr_reading_want; /* reading.c */
 
@@ -33,8 +34,6 @@ struct wr_reading {
 int wr_reading_open(struct wr_reading *p, struct wr_tier *t,
                     const struct wr_manifest *m, const weir_ckpt_config *reader,
                     weir_err *err);
-/* Whether type and shape agree. */
-bool wr_reading_is_alike(const weir_tensor *a, const weir_tensor *b);
 
 /* Finds what is wanted; of what several ranks have alike, the lowest rank's. A
  * tensor that is not there (WEIR_ENOENT), has another type or shape, or in
@@ -46,5 +45,10 @@ int wr_reading_match(struct wr_reading *p, const weir_tensor *into,
 int wr_reading_read(const struct wr_reading *p,
                     const struct wr_byte_meter *meter, weir_err *err);
 void wr_reading_done(struct wr_reading *p);
+
+/* Takes the manifest and the heads of the part, and leaves both empty, also on
+ * failure. `passed`: texts one behind the other, each with its NUL. */
+int wr_found_new(struct wr_manifest *m, struct wr_reading *p,
+                 const char *passed, size_t passed_len, weir_ckpt_found **ret);
 
 #endif

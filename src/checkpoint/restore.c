@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
+#include "base/shown.h"
 #include "checkpoint/candidates.h"
-#include "checkpoint/found.h"
 #include "checkpoint/lineage.h"
 #include "checkpoint/reading.h"
 #include "checkpoint/store.h"
-#include "base/dtype.h"
-#include "base/shown.h"
 
 /* What a call wants. */
 struct restore {

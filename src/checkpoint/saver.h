@@ -109,9 +109,6 @@ int wr_ckpt_behind(weir_ckpt *c, struct wr_backlog *ret, weir_err *err);
  * older save of that step, which then makes way. */
 bool wr_ckpt_is_missing(weir_ckpt *c, const struct wr_copy *near,
                         uint64_t step);
-/* Whether somebody will bring a step of the near tier to the far one, which is
- * called. Its bytes when it will. */
-bool wr_ckpt_will_drain(weir_ckpt *c, uint64_t step, uint64_t *ret_bytes);
 /* Whether no more may wait. */
 bool wr_ckpt_too_many(const weir_ckpt *c, const struct wr_backlog *b);
 /* Another process drains: a copy on the near tier is damaged and there is no
@@ -146,7 +143,7 @@ int wr_ckpt_pause(weir_ckpt *c, uint64_t *seen, struct wr_pause_end *ret);
  * one. False: there is none. */
 bool wr_ckpt_make_room(weir_ckpt *c);
 
-/* --- give_up.c --- */
+/* --- behind.c: giving up --- */
 
 /* WEIR_BEHIND_OLDEST: gives up the oldest step that waits for the far tier, but
  * not the newest one of the near tier, nor `by`, for which it is. False: there

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * store.c opens and closes (config.c checks what is asked for, lineage.c
- * whether the tiers belong together); times.c knows
- * how far each save got; save.c takes snapshots, writer.c is the thread that
+ * whether the tiers belong together); log.c knows how far each save got and
+ * what went wrong; save.c takes snapshots, writer.c is the thread that
  * writes them to the near tier, wait.c waits for it; drain.c has the thread that
  * copies steps to the far tier, checks them there and applies retention;
  * restore.c reads; inventory.c lists, prune.c takes away, manage.c verifies and
@@ -165,7 +165,7 @@ uint64_t wr_ckpt_call_ns(const weir_ckpt *c);
 void wr_ckpt_ref(weir_ckpt *c);
 void wr_ckpt_unref(weir_ckpt *c);
 
-/* --- times.c --- */
+/* --- log.c --- */
 
 /* An error of background work, for weir_ckpt_problem, wait, drain or close when
  * `tell` and no other waits for that. Whether it will be told: if not, who meets

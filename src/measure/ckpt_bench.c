@@ -12,7 +12,6 @@
 #include "base/emu_url.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "measure/bench_store.h"
 #include "measure/parts.h"
 #include "measure/saves.h"
 #include "measure/together.h"
@@ -145,7 +144,8 @@ static const struct {
     [WR_CKPT_ASYNC] = {"async", "burst buffer, asynchronous"},
 };
 
-const char *wr_ckpt_way_name(enum wr_ckpt_way way)
+/* "burst buffer" */
+static const char *ckpt_way_name(enum wr_ckpt_way way)
 {
     return (unsigned)way < WR_ARRAY_LEN(ways) ? ways[way].name : "?";
 }
@@ -169,7 +169,7 @@ static int check_stopped(const struct save_bench *b, weir_err *err)
 static void tell(const struct save_bench *b)
 {
     double cost = b->cost[b->way];
-    struct wr_ckpt_bench_step s = {.what = wr_ckpt_way_name(b->way),
+    struct wr_ckpt_bench_step s = {.what = ckpt_way_name(b->way),
                                    .part = b->spent / b->total,
                                    .next = (b->spent + cost) / b->total,
                                    .seconds = b->last_s};

@@ -29,8 +29,6 @@ enum wr_ckpt_way {
     WR_CKPT_WAYS,
 };
 
-const char *wr_ckpt_way_name(enum wr_ckpt_way way); /* "burst buffer" */
-
 /* What is going on. */
 struct wr_ckpt_bench_step {
     const char *what;  /* static */

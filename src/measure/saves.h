@@ -13,6 +13,7 @@
 #include "base/value.h"
 #include "checkpoint/problem.h"
 #include "weir/ckpt_stats.h"
+#include "weir/error.h"
 
 #define WR_SAVES_MAX   1000 /* that are kept; the first ones */
 #define WR_SAVES_BEGUN 4    /* more saves than can be under way at once */
@@ -36,7 +37,7 @@ struct wr_saves {
     struct wr_ckpt_listener to; /* problems that end nothing */
     bool (*stopped)(void);      /* polled; may be NULL */
     bool random;    /* what is saved is worth nothing: the tiers are marked
-                       (measure/bench_store.h) */
+                       (see below) */
     bool strict;    /* any problem is a failure: what is measured would mean
                        nothing */
     uint64_t every; /* steps between two saves; 0: none is due */
@@ -87,5 +88,15 @@ int wr_saves_settle(struct wr_saves *s, enum weir_level level, weir_err *err);
  * result is an error of the background. Nothing happens to one that was never
  * opened. The list stays, for the caller. */
 int wr_saves_close(struct wr_saves *s, weir_err *err);
+
+/* --- benchmarks save only where benchmarks have saved before (saves.c) --- */
+
+/* Whether a benchmark may save at `url`: the folder is missing, holds no steps
+ * and nothing that is not weir's, or has the mark. WEIR_ESTATE: it may not. */
+int wr_bench_store_check(const char *url, weir_err *err);
+
+/* Marks the folder, which is there: after it was opened for saving, and before
+ * the first save. */
+int wr_bench_store_mark(const char *url, weir_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "pipeline/cache_dir.h"
-#include "pipeline/cache_place.h"
+#include "pipeline/cache_map.h"
 #include "pipeline/cache_ram.h"
 
 /* One of the two is there. */

@@ -66,7 +66,7 @@ struct wr_cache_stats {
 int wr_cache_check_spec(const char *spec, weir_err *err);
 
 /* Opens or makes the tiers. A folder must exist; `weir-cache-UID`, or
- * `weir-cache-shared`, is made in it (cache_place.h).
+ * `weir-cache-shared`, is made in it (cache_map.h).
  * One that may only be read is used for reading, and one that other processes
  * hold but is damaged is off; both are told by wr_cache_error. */
 int wr_cache_open(struct wr_cache **ret, const struct wr_cache_config *cfg,

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "codec/crc32c.h"
 #include "pipeline/cache_map.h"
-#include "pipeline/cache_place.h"
 
 /* From here on a sample begins on a block: a direct read then moves no block
  * of another sample, for 3 % of space at most on average. Below, a block each

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "storage/storage.h"
 #include "weir/error.h"
 
 #define WR_CACHE_MAP_SEGMENTS 1024u /* data files, at most */
@@ -72,9 +73,6 @@ struct wr_cache_map {
 /* Bytes of the file for that many samples; false: too many. */
 bool wr_cache_map_bytes(uint64_t samples, size_t *ret);
 
-/* Tells names apart that are equal up to the cut. */
-uint64_t wr_cache_map_name_hash(const char *name);
-
 /* Opens or makes the file at `path`, which must be ours (base/own.h; `share`:
  * WR_OWN_GROUP, WR_OWN_ALL or 0), and locks it: alone when nobody else has it.
  * The content is not looked at; *m is to be closed. */
@@ -121,5 +119,45 @@ void wr_cache_map_publish(struct wr_cache_map *m, uint64_t id,
 void wr_cache_map_release(struct wr_cache_map *m, uint64_t id);
 /* Back to empty if it is still as found. */
 bool wr_cache_map_reset(struct wr_cache_map *m, uint64_t id, uint64_t word);
+
+#define WR_PLACE_BLOCK 4096u /* what a file or folder takes is rounded to */
+
+struct wr_cache_place {
+    struct wr_store *store; /* borrowed */
+    const char *root;       /* borrowed: its path, as the kernel knows it */
+    unsigned share;         /* WR_STORE_GROUP, WR_STORE_ALL or 0 */
+    char dir[40];           /* below the store */
+};
+
+/* The folder of all tiers at `url`, as a URL in fresh memory; NULL: none left.
+ * `share` as below. */
+char *wr_place_root(const char *url, unsigned share);
+
+/* Names the folder of a data set in the store at `root` (borrowed), a URL that
+ * wr_place_root made; touches nothing. */
+void wr_place_init(struct wr_cache_place *p, struct wr_store *st,
+                   const char *root, unsigned share,
+                   const struct wr_cache_map_id *id);
+
+/* Makes the folder where it is missing. */
+int wr_place_make(const struct wr_cache_place *p, weir_err *err);
+
+/* Path of a data file below the store, and of the map for the kernel. */
+void wr_place_segment(const struct wr_cache_place *p, unsigned segment,
+                      char *buf, size_t cap);
+int wr_place_map_path(const struct wr_cache_place *p, char *buf, size_t cap,
+                      weir_err *err);
+
+/* Sizes of the data files, UINT64_MAX where there is none. */
+int wr_place_sizes(const struct wr_cache_place *p,
+                   uint64_t sizes[WR_CACHE_MAP_SEGMENTS], weir_err *err);
+int wr_place_remove_segment(const struct wr_cache_place *p, unsigned segment,
+                            weir_err *err);
+
+/* Removes the folders of data sets that have our name but another fingerprint
+ * and are held by nobody; *ret_bytes is what all others take. */
+int wr_place_sweep(const struct wr_cache_place *p,
+                   const struct wr_cache_map_id *id, uint64_t *ret_bytes,
+                   weir_err *err);
 
 #endif

@@ -209,15 +209,9 @@ void wr_sched_take(struct wr_sched *s, struct wr_worker *w);
 /* Samples that are there and want decoding: those in w->arrived, or of reads
  * that are linked by next_waiting. */
 void wr_sched_arrive(struct wr_sched *s, const struct wr_worker *w);
-void wr_sched_arrive_list(struct wr_sched *s, struct wr_read *list);
-/* A unit whose next piece is to be fed to its filters. */
-void wr_sched_unpack(struct wr_sched *s, const struct wr_worker *w,
-                     struct wr_shared *u);
 /* What is wanted first of all that can be done. */
 void wr_sched_pick(struct wr_sched *s, const struct wr_worker *w,
                    struct wr_picked *ret);
-/* Reads (linked by next_waiting) whose owners must do them alone. */
-void wr_sched_retry(struct wr_sched *s, struct wr_read *list);
 /* Samples that are finished, well or badly; their records go back to their
  * owners. One that lacked resources is not bad: it ends the run. */
 void wr_sched_finish(struct wr_sched *s, struct wr_task *const *tasks,
@@ -236,7 +230,7 @@ void wr_sched_release(struct wr_sched *s, struct wr_batch *b);
 /* Wakes everybody up for the end. */
 void wr_sched_close(struct wr_sched *s);
 
-/* --- between schedule.c and batches.c --- */
+/* --- between schedule.c and settle.c --- */
 
 /* The batches and room for buffer_most buffers; wr_batches_done also after a
  * failure. */
@@ -245,7 +239,7 @@ void wr_batches_done(struct wr_sched *s);
 /* So many buffers; the consumer alone. */
 int wr_batches_grow(struct wr_sched *s, unsigned want, weir_err *err);
 
-/* --- between schedule.c, arrivals.c and settle.c, with the lock held --- */
+/* --- between schedule.c, load.c and settle.c, with the lock held --- */
 
 /* Joins the varying fields of batches that were settled; gives up the lock
  * meanwhile. */

@@ -125,8 +125,6 @@ void wr_unpack(struct wr_worker *w, struct wr_shared *u);
 /* Brings samples into their slots, from wherever they are, and finishes
  * them. */
 void wr_deliver(struct wr_worker *w, struct wr_task *const *tasks, unsigned n);
-/* Offers a sample to the cache; one from a folder, to a faster tier. */
-void wr_keep(struct wr_worker *w, const struct wr_task *t);
 
 /* The place of a part that is the only field in it, in its batch; NULL: there
  * is no memory. */

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "format/writer.h"
-#include "measure/bench_store.h"
+#include "measure/saves.h"
 #include "run/job.h"
 #include "storage/storage.h"
 #include "weir/error.h"
@@ -36,7 +36,7 @@ char *wr_run_extra_folder(const struct wr_run_plan *p)
     return asprintf(&url, "%.*s-files", (int)len, fast) < 0 ? NULL : url;
 }
 
-/* Whether a benchmark may write there (measure/bench_store.h). */
+/* Whether a benchmark may write there. */
 static int run_extra_check(const struct wr_run_job *job, weir_err *err)
 {
     char *url = wr_run_extra_folder(job->plan);

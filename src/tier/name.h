@@ -15,7 +15,7 @@
 #define WR_NAME_LOCK    WR_NAME_OWN "/lock"
 #define WR_NAME_EPOCH   WR_NAME_OWN "/epoch" /* of the version before */
 #define WR_NAME_STORE   WR_NAME_OWN "/store"
-#define WR_NAME_BENCHED WR_NAME_OWN "/benched" /* see measure/bench_store.h */
+#define WR_NAME_BENCHED WR_NAME_OWN "/benched" /* see measure/saves.h */
 #define WR_NAME_TIER    WR_NAME_OWN "/tier" /* a random id: tells folders apart */
 /* Apart from the marks, of which there may be many: it is listed often. */
 #define WR_NAME_GENERATIONS WR_NAME_OWN "/generations"

@@ -85,7 +85,7 @@ int wr_tier_dissolve(struct wr_tier *t, const char *outer, weir_err *err);
  * *swept counts what was taken. */
 int wr_tier_sweep(struct wr_tier *t, uint64_t *swept, weir_err *err);
 
-/* --- mark.c --- */
+/* --- step.c --- */
 
 /* Takes off a mark of a step that was taken away. It goes by the folder of the
  * writer: what others have set since that was dissolved stays. */

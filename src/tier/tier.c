@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Becoming the writer is in claim.c, new steps in publish.c, taking
- * away in remove.c, marks in mark.c, names in name.c. */
+ * away in remove.c, marks in step.c, names in name.c. */
 #include "tier/tier.h"
 
 #include <inttypes.h>

@@ -33,7 +33,8 @@ static int compare_writers(const struct wr_generation *a,
     return strcmp(a->nonce, b->nonce);
 }
 
-bool wr_writers_has(const struct wr_writers *w, const struct wr_generation *g)
+static bool writers_has(const struct wr_writers *w,
+                        const struct wr_generation *g)
 {
     for (size_t i = 0; i < w->count; i++)
         if (compare_writers(&w->all[i], g) == 0)
@@ -48,7 +49,7 @@ int wr_writers_add(struct wr_writers *w, uint64_t number, const char *nonce,
     size_t at = w->count;
 
     snprintf(g.nonce, sizeof(g.nonce), "%s", nonce);
-    if (!g.nonce[0] || wr_writers_has(w, &g))
+    if (!g.nonce[0] || writers_has(w, &g))
         return 0;
     if (!wr_grow(&w->all, &w->cap, w->count + 1, sizeof(*w->all)))
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -160,7 +161,7 @@ int wr_writers_lack(struct wr_tier *t, const struct wr_generation *g, bool *ret,
     /* Where the oldest ones were dropped nothing is known of those. */
     if (r == 0 && w.count > 0 &&
         (w.count < WR_WRITERS_MAX || g->number >= w.all[0].number))
-        *ret = !wr_writers_has(&w, g);
+        *ret = !writers_has(&w, g);
     wr_writers_done(&w);
     return r;
 }

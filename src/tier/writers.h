@@ -28,7 +28,6 @@ void wr_writers_done(struct wr_writers *w);
 /* One without a nonce is of an earlier version, and is not noted. */
 int wr_writers_add(struct wr_writers *w, uint64_t number, const char *nonce,
                    weir_err *err);
-bool wr_writers_has(const struct wr_writers *w, const struct wr_generation *g);
 
 /* Whether `text` is such a file; adds what it says if so. */
 bool wr_writers_parse(const char *text, struct wr_writers *add);

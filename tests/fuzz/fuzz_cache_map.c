@@ -14,7 +14,6 @@
 
 #include "pipeline/cache.h"
 #include "pipeline/cache_map.h"
-#include "pipeline/cache_place.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

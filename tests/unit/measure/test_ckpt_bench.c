@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "measure/bench_store.h"
+#include "measure/saves.h"
 #include "measure/ckpt_bench.h"
 
 struct fixture {
