@@ -22,7 +22,7 @@
 #include "result/record.h"
 #include "result/whole.h"
 #include "study/data.h"
-#include "study/estimate.h"
+#include "study/run.h"
 #include "study/figure.h"
 #include "study/folder.h"
 #include "study/study.h"
