@@ -13,8 +13,6 @@
 #include "cli/screen.h"
 #include "cli/table.h"
 #include "monitor/pagecache.h"
-#include "monitor/residency.h"
-#include "monitor/walk.h"
 
 enum action { ACTION_DROP, ACTION_WARM, ACTION_STATUS };
 

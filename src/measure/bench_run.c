@@ -14,7 +14,7 @@
 #include "base/hist.h"
 #include "base/mem.h"
 #include "measure/parts.h"
-#include "monitor/usage.h"
+#include "monitor/cores.h"
 
 /* The consumer's notes. */
 struct tally {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "monitor/residency.h"
+#include "monitor/pagecache.h"
 #include "trace/collect/state.h"
 
 #define MOST_COUNTED 200000 /* counts that are kept before they are written */
