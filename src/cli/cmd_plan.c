@@ -23,7 +23,7 @@
 #include "plan/answer.h"
 #include "plan/paper.h"
 #include "result/get.h"
-#include "result/load.h"
+#include "result/record.h"
 #include "record/plan_tables.h"
 #include "workload/catalog.h"
 

@@ -12,7 +12,7 @@
 #include "cli/report_trace.h"
 #include "cli/trace_baseline.h"
 #include "cli/trace_record.h"
-#include "result/load.h"
+#include "result/record.h"
 #include "record/report.h"
 #include "result/whole.h"
 

@@ -18,7 +18,7 @@
 #include "cli/study_apart.h"
 #include "cli/table.h"
 #include "record/report.h"
-#include "record/view_study.h"
+#include "record/study.h"
 #include "result/record.h"
 #include "result/whole.h"
 #include "study/data.h"

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "plan/from.h"
-#include "result/emulated.h"
+#include "result/get.h"
 
 /* How a number is shown. */
 enum key_unit { COUNT, BYTES, RATE, SECONDS, SHARE, PLAIN, YES_NO, TEXT };

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/units.h"
-#include "result/emulated.h"
 #include "result/get.h"
 #include "record/thin.h"
 #include "result/bench.h"

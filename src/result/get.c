@@ -82,3 +82,26 @@ char *wr_get_shown(const json_t *value, char *buf, size_t cap)
         snprintf(buf, cap, "%s", "");
     return buf;
 }
+
+static bool begins(const char *s, const char *with)
+{
+    return !strncmp(s, with, strlen(with));
+}
+
+bool wr_emulated(const char *url, char *buf, size_t cap)
+{
+    if (cap)
+        *buf = '\0';
+    while (begins(url, "fault:")) {
+        const char *spec = url + strlen("fault:"), *end = strchr(spec, ':');
+
+        if (!end)
+            return false;
+        url = end + 1;
+    }
+    if (!begins(url, "emu:"))
+        return false;
+    url += strlen("emu:");
+    snprintf(buf, cap, "emulated %.*s", (int)strcspn(url, ":,"), url);
+    return true;
+}

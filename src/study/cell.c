@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "result/get.h"
-#include "result/load.h"
 #include "result/record.h"
 #include "result/stats.h"
 
