@@ -10,8 +10,6 @@
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "monitor/pagecache.h"
-#include "monitor/residency.h"
-#include "monitor/walk.h"
 
 enum action { ACTION_DROP, ACTION_WARM, ACTION_STATUS };
 

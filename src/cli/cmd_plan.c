@@ -23,8 +23,8 @@
 #include "plan/paper.h"
 #include "record/plan_tables.h"
 #include "result/get.h"
-#include "result/load.h"
 #include "trace/workload.h"
+#include "result/record.h"
 #include "workload/catalog.h"
 
 static const char *const devices[] = {"hdd", "ssd", "optane", "lustre"};

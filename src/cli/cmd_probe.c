@@ -21,7 +21,7 @@
 #include "measure/probe_fit.h"
 #include "measure/probe_record.h"
 #include "monitor/host.h"
-#include "result/emulated.h"
+#include "result/get.h"
 #include "record/probe_tables.h"
 #include "result/record.h"
 

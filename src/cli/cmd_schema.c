@@ -3,7 +3,7 @@
 #include "cli/command.h"
 
 #include "cli/record_json.h"
-#include "result/schema.h"
+#include "result/cases.h"
 
 static int schema_run(struct wr_cli *cli)
 {

@@ -15,7 +15,7 @@
 #include "format/format.h"
 #include "format/remarks.h"
 #include "monitor/host.h"
-#include "result/emulated.h"
+#include "result/get.h"
 
 #define ISSUES_SHOWN 5
 #define DEVICE_BYTES 128 /* "emulated PROFILE" */

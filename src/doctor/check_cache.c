@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "format/index_cache.h"
-#include "monitor/residency.h"
+#include "monitor/pagecache.h"
 
 void wr_check_residency(const struct wr_doctor *d, struct wr_finding *f)
 {

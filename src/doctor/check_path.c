@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "monitor/disks.h"
 #include "monitor/host.h"
 #include "base/procfs.h"
 #include "storage/storage.h"

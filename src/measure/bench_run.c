@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "measure/loop.h"
 #include "measure/parts.h"
-#include "monitor/usage.h"
+#include "monitor/cores.h"
 #include "result/get.h"
 #include "result/record.h"
 

@@ -15,7 +15,6 @@
 #include "base/units.h"
 #include "monitor/host.h"
 #include "monitor/pagecache.h"
-#include "monitor/residency.h"
 
 #define PATH_CAP 8192
 /* A lone read of 4 KiB is not faster on a spinning disk, for it must turn, nor

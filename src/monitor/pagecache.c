@@ -4,16 +4,276 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "monitor/residency.h"
+
+/* The number is the same on every architecture but alpha. */
+#ifndef __NR_cachestat
+#define __NR_cachestat 451
+#endif
+
+#define MINCORE_PAGES 16384 /* asked about at once: 64 MiB of 4 KiB pages */
+
+/* As the kernel's ABI has them; older headers do not. */
+struct cachestat_range {
+    uint64_t off, len;
+};
+struct cachestat_counts {
+    uint64_t cached, dirty, writeback, evicted, recently_evicted;
+};
+
+static int by_cachestat(int fd, uint64_t page, struct wr_residency *r)
+{
+    struct cachestat_range all = {0, 0}; /* length 0: to the end */
+    struct cachestat_counts c = {0};
+
+    if (syscall(__NR_cachestat, fd, &all, &c, 0))
+        return -errno;
+    r->resident_bytes = WR_MIN(c.cached * page, r->bytes);
+    r->dirty_bytes = WR_MIN((c.dirty + c.writeback) * page, r->bytes);
+    r->means = WR_RESIDENCY_CACHESTAT;
+    return 0;
+}
+
+static bool may_ask_mincore(int fd, const struct stat *st)
+{
+    char self[32];
+
+    if (geteuid() == 0 || st->st_uid == geteuid())
+        return true;
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    return access(self, W_OK) == 0;
+}
+
+/* Resident pages of `len` bytes at `off` (page-aligned); negative errno. */
+static int64_t mincore_range(int fd, uint64_t off, size_t len, uint64_t page)
+{
+    unsigned char map[MINCORE_PAGES];
+    size_t pages = (len + page - 1) / page;
+    int64_t resident = 0;
+    void *p = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, (off_t)off);
+    int e;
+
+    if (p == MAP_FAILED)
+        return -errno;
+    e = mincore(p, len, map) ? errno : 0;
+    munmap(p, len);
+    if (e)
+        return -e;
+    for (size_t i = 0; i < pages; i++)
+        resident += map[i] & 1;
+    return resident;
+}
+
+static int by_mincore(int fd, uint64_t page, struct wr_residency *r)
+{
+    uint64_t step = MINCORE_PAGES * page, pages = 0;
+
+    for (uint64_t off = 0; off < r->bytes; off += step) {
+        size_t len = (size_t)WR_MIN(step, r->bytes - off);
+        int64_t n = mincore_range(fd, off, len, page);
+
+        if (n < 0)
+            return (int)n;
+        pages += (uint64_t)n;
+    }
+    r->resident_bytes = WR_MIN(pages * page, r->bytes);
+    r->dirty_bytes = 0;
+    r->means = WR_RESIDENCY_MINCORE;
+    return 0;
+}
+
+/* cachestat looks at the file that was opened. On a stacked file system
+ * (overlayfs) the pages belong to the file below, and cachestat finds none;
+ * mincore looks through a mapping, which leads there. So "none" counts only
+ * when mincore agrees. */
+static int ask(int fd, uint64_t page, bool may_mincore, struct wr_residency *r)
+{
+    struct wr_residency other = *r;
+    int e = by_cachestat(fd, page, r);
+
+    if (e || r->resident_bytes || !r->bytes || !may_mincore)
+        return e;
+    if (by_mincore(fd, page, &other) == 0 && other.resident_bytes)
+        *r = other;
+    return 0;
+}
+
+int wr_residency_of(int fd, bool mincore_only, struct wr_residency *ret,
+                    weir_err *err)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct wr_residency r = {0};
+    struct stat st;
+    bool may_mincore;
+    int e;
+
+    if (fstat(fd, &st))
+        return wr_fail_errno(err, errno, "cannot stat");
+    if (!S_ISREG(st.st_mode))
+        return wr_fail(err, WEIR_EINVAL, "not a regular file");
+    r.bytes = (uint64_t)st.st_size;
+    may_mincore = may_ask_mincore(fd, &st);
+    e = mincore_only ? -ENOSYS : ask(fd, page, may_mincore, &r);
+    if (e && may_mincore)
+        e = by_mincore(fd, page, &r);
+    else if (e)
+        r.means = WR_RESIDENCY_UNKNOWN;
+    if (e && r.means != WR_RESIDENCY_UNKNOWN)
+        return wr_fail_errno(err, -e, "cannot ask for residency");
+    *ret = r;
+    return 0;
+}
+
+struct walk_find {
+    dev_t dev;
+    ino_t ino;
+    uint64_t bytes;
+    char *path; /* owned */
+};
+
+struct walk_list {
+    struct walk_find *item; /* owned */
+    size_t count, cap;
+};
+
+static void list_done(struct walk_list *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free(l->item[i].path);
+    free(l->item);
+}
+
+static int add_file(struct walk_list *l, const FTSENT *e, weir_err *err)
+{
+    char *path = strdup(e->fts_path);
+
+    if (!path || !wr_grow(&l->item, &l->cap, l->count + 1, sizeof(*l->item))) {
+        free(path);
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a list of files");
+    }
+    l->item[l->count++] = (struct walk_find){
+        e->fts_statp->st_dev, e->fts_statp->st_ino,
+        (uint64_t)e->fts_statp->st_size, path};
+    return 0;
+}
+
+static void skip(struct wr_walk *w, const FTSENT *e)
+{
+    if (!w->skipped++)
+        snprintf(w->reason, sizeof(w->reason), "'%s': %s", e->fts_path,
+                 strerror(e->fts_errno));
+}
+
+static int visit(struct wr_walk *w, struct walk_list *l, const FTSENT *e,
+                 weir_err *err)
+{
+    switch (e->fts_info) {
+    case FTS_F:
+        return add_file(l, e, err);
+    case FTS_NS:
+    case FTS_DNR:
+    case FTS_ERR:
+        if (e->fts_level == FTS_ROOTLEVEL)
+            return wr_fail_errno(err, e->fts_errno, "'%s'", e->fts_path);
+        skip(w, e);
+        return 0;
+    case FTS_SLNONE:
+        if (e->fts_level == FTS_ROOTLEVEL)
+            return wr_fail(err, WEIR_ENOENT, "'%s': a link to nothing",
+                           e->fts_path);
+        return 0;
+    default: /* directories, loops, devices */
+        return 0;
+    }
+}
+
+static int by_inode(const void *a, const void *b)
+{
+    const struct walk_find *x = a, *y = b;
+
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? -1 : 1;
+    if (x->ino != y->ino)
+        return x->ino < y->ino ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* Moves each file once from the list to the result. */
+static int take_unique(struct wr_walk *w, struct walk_list *l, weir_err *err)
+{
+    w->paths = calloc(l->count + 1, sizeof(*w->paths));
+    if (!w->paths)
+        return wr_fail(err, WEIR_ENOMEM, "no memory for a list of files");
+    if (l->count)
+        qsort(l->item, l->count, sizeof(*l->item), by_inode);
+    for (size_t i = 0; i < l->count; i++) {
+        struct walk_find *f = &l->item[i];
+
+        if (i && f->dev == f[-1].dev && f->ino == f[-1].ino)
+            continue;
+        w->paths[w->count++] = f->path;
+        w->bytes += f->bytes;
+        f->path = NULL;
+    }
+    return 0;
+}
+
+int wr_walk_init(struct wr_walk *ret, char *const *roots, size_t root_count,
+                 weir_err *err)
+{
+    char **argv = calloc(root_count + 1, sizeof(*argv));
+    struct wr_walk w = {0};
+    struct walk_list l = {0};
+    FTS *fts = NULL;
+    FTSENT *e;
+    int r = 0;
+
+    if (argv && root_count) {
+        memcpy(argv, roots, root_count * sizeof(*argv));
+        fts = fts_open(argv, FTS_LOGICAL | FTS_NOCHDIR, NULL);
+    }
+    if (!fts) {
+        r = wr_fail(err, argv ? WEIR_EINVAL : WEIR_ENOMEM,
+                    "cannot walk through the paths");
+        goto out;
+    }
+    while (r == 0 && (errno = 0, e = fts_read(fts)))
+        r = visit(&w, &l, e, err);
+    if (r == 0 && errno)
+        r = wr_fail_errno(err, errno, "walking through the paths");
+    if (r == 0)
+        r = take_unique(&w, &l, err);
+    if (r == 0)
+        *ret = w;
+out:
+    if (fts)
+        fts_close(fts);
+    list_done(&l);
+    free(argv);
+    return r;
+}
+
+void wr_walk_done(struct wr_walk *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        free(w->paths[i]);
+    free(w->paths);
+    *w = (struct wr_walk){0};
+}
 
 #define DROP_CACHES  "/proc/sys/vm/drop_caches"
 #define THREADS_MAX  64

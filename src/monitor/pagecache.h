@@ -71,4 +71,43 @@ int wr_pagecache_drop_all(unsigned what, weir_err *err);
 /* Whether that may be asked for at all; drops nothing. */
 int wr_pagecache_may_drop_all(weir_err *err);
 
+enum wr_residency_means {
+    WR_RESIDENCY_CACHESTAT = 1, /* cachestat(2), Linux 6.5 and later */
+    WR_RESIDENCY_MINCORE = 2,   /* mincore(2): no word on dirty pages */
+    WR_RESIDENCY_UNKNOWN = 4,   /* the kernel does not tell this user */
+};
+
+struct wr_residency {
+    uint64_t bytes;          /* size of the file */
+    uint64_t resident_bytes; /* of these, in the page cache */
+    uint64_t dirty_bytes;    /* of these, not yet written; 0 by mincore */
+    enum wr_residency_means means;
+};
+
+/* Asks the kernel about the regular file `fd`: by cachestat where there is
+ * one, else by mincore, which is also used when `mincore_only`. Messages have
+ * no file name: the caller knows it.
+ *
+ * Linux tells only those who own a file or may write to it (mincore since
+ * 5.2, and cachestat later), lest one user watch what another reads. For
+ * others `means` is WR_RESIDENCY_UNKNOWN and both counts are 0. */
+int wr_residency_of(int fd, bool mincore_only, struct wr_residency *ret,
+                    weir_err *err);
+
+struct wr_walk {
+    char **paths; /* owned, as is each */
+    size_t count;
+    uint64_t bytes;   /* sum of their sizes */
+    uint64_t skipped; /* that could not be looked at */
+    char reason[512]; /* of the first one skipped */
+};
+
+/* Collects each regular file once (by inode, in that order), symbolic links
+ * followed, loops cut. A path in `roots` that cannot be looked at is a failure;
+ * deeper down it counts as skipped, and a link to nothing is passed over. Free
+ * with wr_walk_done. */
+int wr_walk_init(struct wr_walk *ret, char *const *roots, size_t root_count,
+                 weir_err *err);
+void wr_walk_done(struct wr_walk *w);
+
 #endif

@@ -9,6 +9,8 @@
 #define WR_MONITOR_SAMPLER_H
 
 #include "base/series.h"
+#include "monitor/host.h"
+#include "base/procfs.h"
 
 #define WR_SAMPLER_DISKS 8
 
@@ -75,5 +77,42 @@ const struct wr_sampler_disk *wr_sampler_disk(const struct wr_sampler *s,
 double wr_sampler_cpu_s(const struct wr_sampler *s); /* used by its thread */
 
 void wr_sampler_free(struct wr_sampler *s);
+
+/* The files; -1 where the kernel does not have it or does not let us. */
+struct wr_counters {
+    int stat, meminfo; /* of the machine */
+    int statm, io;     /* of the process */
+    int disk[WR_DISKS_MAX];
+    size_t disk_count;
+    uint64_t taken_bytes; /* by reading these files */
+};
+
+void wr_counters_close(struct wr_counters *c);
+
+/* Of this process and the disks. What is not known is marked by has_*. */
+struct wr_counters_own {
+    uint64_t at_ns; /* wr_clock_ns */
+    uint64_t cpu_ns, major_faults;
+    bool has_rss, has_io;
+    uint64_t rss_bytes;
+    uint64_t asked_bytes; /* without taken_bytes */
+    uint64_t read_bytes, write_bytes;
+    bool has_disk[WR_DISKS_MAX];
+    struct wr_procfs_disk disk[WR_DISKS_MAX];
+};
+
+void wr_counters_read_own(struct wr_counters *c, struct wr_counters_own *ret);
+
+/* Of the whole machine: for these the kernel visits every core, which takes
+ * milliseconds where there are hundreds. */
+struct wr_counters_machine {
+    uint64_t at_ns;
+    bool has_cpu, has_memory;
+    struct wr_procfs_cpu cpu;
+    uint64_t page_cache_bytes, dirty_bytes;
+};
+
+void wr_counters_read_machine(struct wr_counters *c,
+                              struct wr_counters_machine *ret);
 
 #endif

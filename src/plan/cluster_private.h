@@ -5,7 +5,7 @@
 
 #include "plan/cluster.h"
 #include "plan/course.h"
-#include "plan/fluid.h"
+#include "plan/share.h"
 
 /* What happens at a moment, besides flows that end. */
 enum wr_cluster_timer {
@@ -19,7 +19,7 @@ enum wr_cluster_timer {
 /* What a node's step asks of storage and cores, and at which rates it may. */
 struct wr_cluster_load {
     double samples;           /* of a node's step */
-    double alone, most, full; /* samples per second, as in fluid.h */
+    double alone, most, full; /* samples per second, as in share.h */
     double first_s;           /* until the first bytes are there */
     double cpu_s;             /* of all cores that decode, per step */
     double collate_s;         /* of the same, per step */
@@ -92,8 +92,6 @@ struct wr_cluster {
     double copy_s, fast_s, publish_s, write_bytes;
 };
 
-/* The device has another flow, or one less. */
-void wr_cluster_changed(struct wr_cluster *c, uint32_t device);
 /* So much was done: is it to be stopped? About a microsecond each. */
 bool wr_cluster_worked(struct wr_cluster *c, uint64_t work);
 
@@ -109,20 +107,5 @@ bool wr_cluster_is_cached(const struct wr_cluster *c, uint64_t step);
 /* Of the slowest accelerator of a simulated node, and of the mean one. */
 void wr_cluster_compute(struct wr_cluster *c, uint32_t node, double *ret_max_s,
                         double *ret_mean_s);
-
-/* cluster_step.c */
-void wr_cluster_begin_step(struct wr_cluster *c);
-void wr_cluster_read_done(struct wr_cluster *c, uint32_t node);
-void wr_cluster_open(struct wr_cluster *c); /* reads that may begin do */
-void wr_cluster_met(struct wr_cluster *c);
-void wr_cluster_go_on(struct wr_cluster *c); /* a step is over, and its save */
-
-/* cluster_save.c */
-bool wr_cluster_save_init(struct wr_cluster *c);
-void wr_cluster_save(struct wr_cluster *c);
-void wr_cluster_saved(struct wr_cluster *c); /* its stall is over */
-void wr_cluster_written(struct wr_cluster *c);
-void wr_cluster_write_done(struct wr_cluster *c, uint32_t writer);
-bool wr_cluster_is_saving(const struct wr_cluster *c);
 
 #endif

@@ -127,13 +127,9 @@ struct wr_sim {
 void wr_sim_at(struct wr_sim *s, double at_ns, enum wr_sim_event kind,
                uint32_t id);
 struct wr_sim_batch *wr_sim_batch(struct wr_sim *s, uint64_t seq);
-uint64_t wr_sim_epoch_batches(const struct wr_sim *s);
-
-/* node_read.c: the bytes of a task are asked for now. */
-void wr_sim_read(struct wr_sim *s, uint32_t task);
-void wr_sim_opened(struct wr_sim *s, uint32_t task);
 
 /* node_feed.c */
+void wr_sim_opened(struct wr_sim *s, uint32_t task);
 bool wr_sim_feed_init(struct wr_sim *s);
 void wr_sim_feed_done(struct wr_sim *s);
 /* Everything that can be begun now is. */
@@ -144,30 +140,7 @@ void wr_sim_worked(struct wr_sim *s, uint32_t worker);
 /* Whether what the next batch lacks is a core. */
 bool wr_sim_lacks_cores(const struct wr_sim *s);
 
-/* node_compute.c */
-bool wr_sim_compute_init(struct wr_sim *s);
-void wr_sim_begin_step(struct wr_sim *s);
-void wr_sim_compute(struct wr_sim *s); /* takes batches that are there */
-void wr_sim_step_done(struct wr_sim *s, uint32_t accelerator);
-void wr_sim_reduced(struct wr_sim *s);
-void wr_sim_go_on(struct wr_sim *s); /* a step is over, and its save */
-void wr_sim_doing(struct wr_sim *s, uint32_t accelerator,
-                  enum wr_sim_doing doing);
-
-/* node_save.c */
-int wr_sim_save_init(struct wr_sim *s, weir_err *err);
-void wr_sim_save_done(struct wr_sim *s);
-void wr_sim_save(struct wr_sim *s); /* training stands still from now on */
-void wr_sim_copied(struct wr_sim *s);
-void wr_sim_moved(struct wr_sim *s, uint32_t mover);
-
-/* node_life.c */
-bool wr_sim_life_init(struct wr_sim *s);
-void wr_sim_life(struct wr_sim *s, uint32_t lane, enum wr_plan_span_kind kind,
-                 uint64_t batch);
+/* node.c */
 void wr_sim_life_worker(struct wr_sim *s, uint32_t worker);
-/* Batch `seq` leaves the queue now. */
-void wr_sim_life_queue(struct wr_sim *s, uint64_t seq);
-void wr_sim_life_done(struct wr_sim *s);
 
 #endif

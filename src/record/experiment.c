@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "result/emulated.h"
 #include "result/get.h"
 
 /* What differs between records but is no setting of a case. */

@@ -33,4 +33,9 @@ void wr_plan_batch_chart(struct wr_doc *d, struct wr_doc_section *s,
 void wr_plan_rate_chart(struct wr_doc_section *s,
                         const struct wr_view_record *r, size_t n);
 
+/* Lanes of each plan that has them. The axis of each reaches as far as the
+ * longest of all, so that they compare. */
+void wr_plan_life(struct wr_doc *d, struct wr_doc_section *s,
+                  const struct wr_view_record *r, size_t n);
+
 #endif

@@ -13,7 +13,6 @@
 #include "base/units.h"
 #include "record/chart.h"
 #include "record/say.h"
-#include "result/emulated.h"
 #include "result/get.h"
 #include "record/thin.h"
 #include "result/bench.h"

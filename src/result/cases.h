@@ -102,4 +102,8 @@ void wr_case_setting(const struct wr_case *row, const char *key, char *buf,
  * (WR_CASE_RUNS_MAX); how many are known. */
 size_t wr_case_numbers(const struct wr_case *row, size_t at, double *v);
 
+/* An entry of `$defs` for each command whose values have tables; NULL: memory is
+ * short. */
+json_t *wr_record_schemas(void);
+
 #endif

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "result/get.h"
 
+#include "base/emu_url.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -81,4 +83,28 @@ char *wr_get_shown(const json_t *value, char *buf, size_t cap)
     else
         snprintf(buf, cap, "%s", "");
     return buf;
+}
+
+static bool begins(const char *s, const char *with)
+{
+    return !strncmp(s, with, strlen(with));
+}
+
+bool wr_emulated(const char *url, char *buf, size_t cap)
+{
+    struct wr_emu_url emu;
+
+    if (cap)
+        *buf = '\0';
+    while (begins(url, "fault:")) {
+        const char *spec = url + strlen("fault:"), *end = strchr(spec, ':');
+
+        if (!end)
+            return false;
+        url = end + 1;
+    }
+    if (!wr_emu_url(url, &emu))
+        return false;
+    snprintf(buf, cap, "emulated %s", emu.profile);
+    return true;
 }

@@ -25,4 +25,8 @@ double wr_get_at(const json_t *list, size_t k);
  * else. Returns buf. */
 char *wr_get_shown(const json_t *value, char *buf, size_t cap);
 
+/* "emulated hdd" of emu:hdd:PATH, also inside fault:SPEC:; false, and "" in buf,
+ * for a URL whose device is the real one. */
+bool wr_emulated(const char *url, char *buf, size_t cap);
+
 #endif

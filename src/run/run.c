@@ -16,9 +16,9 @@
 #include "base/thread.h"
 #include "comm/barrier.h"
 #include "format/format.h"
-#include "monitor/residency.h"
-#include "monitor/usage.h"
 #include "run/saver.h"
+#include "monitor/pagecache.h"
+#include "monitor/cores.h"
 #include "run/job.h"
 #include "run/setup.h"
 

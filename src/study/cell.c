@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "result/get.h"
-#include "result/load.h"
 #include "result/record.h"
 #include "result/stats.h"
 
@@ -64,18 +63,36 @@ void wr_cell_job_id(const struct wr_cell_job *job, char buf[WR_CELL_ID])
     }
 }
 
+static void put_text(json_t *to, const char *key, const char *text)
+{
+    json_object_set_new(to, key, json_string(text));
+}
+
+static void put_count(json_t *to, const char *key, uint64_t n)
+{
+    json_object_set_new(to, key, json_integer((json_int_t)n));
+}
+
 json_t *wr_cell_job_json(const struct wr_cell_job *j)
 {
-    return json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:I, s:b, s:s, s:s, s:i, s:f, "
-        "s:I, s:f}",
-        "kind", kind_names[j->kind], "device", j->device, "data", j->data,
-        "threads", (int)j->threads, "batch", (int)j->batch, "prefetch",
-        (int)j->prefetch, "iterations", (int)j->iterations, "samples",
-        (json_int_t)j->samples, "read_only", (int)j->read_only, "accelerator",
-        j->accelerator, "saves_to", j->saves_to, "save_every",
-        (int)j->save_every, "width", j->width, "bytes", (json_int_t)j->bytes,
-        "seconds", j->seconds);
+    json_t *o = json_object();
+
+    put_text(o, "kind", kind_names[j->kind]);
+    put_text(o, "device", j->device);
+    put_text(o, "data", j->data);
+    put_count(o, "threads", j->threads);
+    put_count(o, "batch", j->batch);
+    put_count(o, "prefetch", j->prefetch);
+    put_count(o, "iterations", j->iterations);
+    put_count(o, "samples", j->samples);
+    json_object_set_new(o, "read_only", json_boolean(j->read_only));
+    put_text(o, "accelerator", j->accelerator);
+    put_text(o, "saves_to", j->saves_to);
+    put_count(o, "save_every", j->save_every);
+    json_object_set_new(o, "width", json_real(j->width));
+    put_count(o, "bytes", j->bytes);
+    json_object_set_new(o, "seconds", json_real(j->seconds));
+    return o;
 }
 
 /* --- what the runs say --- */

@@ -25,6 +25,9 @@ const struct wr_data_kind *wr_data_find(const char *name);
 void wr_data_path(const struct wr_study *st, const struct wr_cell_job *job,
                   char *buf);
 
+/* Whether a form can be made by this build; else *ret_why (static). */
+bool wr_forms_can(const char *form, const char **ret_why);
+
 /* Makes what the cells that are to be run need and is not there. `told` is
  * called about ten times a second with seconds of the estimate that are done;
  * false stops it with WEIR_ECANCELED. */

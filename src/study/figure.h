@@ -76,6 +76,16 @@ struct wr_cell_job wr_study_training(const struct wr_study *st,
 struct wr_cell_job wr_study_saving(const struct wr_study *st,
                                    const char *saves_to);
 
+/* A number of the run that saves there; NaN: not measured. */
+double wr_study_saved(const struct wr_study *st, const char *saves_to,
+                      const char *key);
+
+/* "8", by value. */
+struct wr_label {
+    char text[24];
+};
+struct wr_label wr_number_label(unsigned n);
+
 /* A line of bytes over time: column `key` of the trace of a cell's last run, in
  * MB/s, up to the end of the run and what came after it. Lines of one title are
  * in one chart. */

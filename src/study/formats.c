@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "study/forms.h"
+#include "study/data.h"
 
 static const char *const forms[] = {"tensor", "png", "jpeg"};
 static const unsigned sides[] = {224, 768};
@@ -31,10 +31,9 @@ static void add_one(struct wr_study *st, const struct wr_figure *f,
 
     snprintf(size, sizeof(size), "%ux%u", side, side);
     snprintf(job.data, sizeof(job.data), "%s-%u", form, side);
-    wr_study_measure(st, f, &(struct wr_point_at){"rate", size, form}, &job,
-                     "value");
-    wr_study_measure(st, f, &(struct wr_point_at){"KB per sample", size, form},
-                     &job, "sample_kb");
+    wr_study_measure(st, f, WR_AT("rate", size, form), &job, "value");
+    wr_study_measure(st, f, WR_AT("KB per sample", size, form), &job,
+                     "sample_kb");
 }
 
 static void add(struct wr_study *st, const struct wr_figure *f)
@@ -50,7 +49,7 @@ static void add(struct wr_study *st, const struct wr_figure *f)
 static double rate(const struct wr_study *st, const struct wr_figure *f,
                    const char *form, const char *size)
 {
-    return wr_study_value(st, f, &(struct wr_point_at){"rate", size, form});
+    return wr_study_value(st, f, WR_AT("rate", size, form));
 }
 
 static void judge_pair(const struct wr_study *st, const struct wr_figure *f,

@@ -184,6 +184,22 @@ static int add_traces(json_t *run, const struct place *p,
 
 /* --- the run --- */
 
+/* The numbers of a run; the list ends with NULL. */
+struct run_number {
+    const char *key;
+    double value;
+};
+
+static json_t *run_json(const struct run_number *list, bool starved)
+{
+    json_t *run = json_object();
+
+    for (; list->key; list++)
+        json_object_set_new(run, list->key, json_real(list->value));
+    json_object_set_new(run, "starved", json_boolean(starved));
+    return run;
+}
+
 static double median_stall(const struct wr_train_result *res)
 {
     double *v = calloc(res->save_kept + 1, sizeof(*v)), m = NAN;
@@ -207,12 +223,17 @@ static json_t *train_json(const struct wr_cell_job *job,
     double step = wr_accelerator_step_ms(&plan->accelerator, job->batch) / 1e3;
     double stall = median_stall(res);
 
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i}", "value",
-                     res->seconds - first, "end_s", res->seconds,
-                     "first_wait_s", first, "wait_s", res->wait_s - first,
-                     "compute_s", step * job->iterations, "save_s", res->save_s,
-                     "flush_s", res->flush_s, "save_median_s",
-                     isnan(stall) ? 0 : stall, "starved", (int)starved);
+    return run_json(((const struct run_number[]){
+                        {"value", res->seconds - first},
+                        {"end_s", res->seconds},
+                        {"first_wait_s", first},
+                        {"wait_s", res->wait_s - first},
+                        {"compute_s", step * job->iterations},
+                        {"save_s", res->save_s},
+                        {"flush_s", res->flush_s},
+                        {"save_median_s", isnan(stall) ? 0 : stall},
+                        {NULL, 0}}),
+                    starved);
 }
 
 static int train_at(const struct wr_study *st, const struct wr_cell *c,
@@ -407,12 +428,15 @@ static json_t *feed_json(const struct wr_bench_values *run)
     double decode = run->times.decode_s + run->times.resample_s;
     double samples = run->samples;
 
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i}", "value",
-                     run->samples_per_s, "bytes_per_s", run->bytes_per_s,
-                     "sample_kb", run->bytes / samples / 1e3, "seconds",
-                     run->seconds, "decode_per_s",
-                     decode > 0 ? samples / decode : 0, "resident",
-                     run->resident, "starved", (int)run->cores.starved);
+    return run_json(((const struct run_number[]){
+                        {"value", run->samples_per_s},
+                        {"bytes_per_s", run->bytes_per_s},
+                        {"sample_kb", run->bytes / samples / 1e3},
+                        {"seconds", run->seconds},
+                        {"decode_per_s", decode > 0 ? samples / decode : 0},
+                        {"resident", run->resident},
+                        {NULL, 0}}),
+                    run->cores.starved);
 }
 
 /* What lies behind an emulated device must not be slower: it is in memory. The

@@ -81,8 +81,7 @@ static json_t *values_json(const struct wr_study *st, const struct wr_point *s)
             json_array_append_new(
                 values, value_of(wr_study_point(
                             st, s->figure,
-                            &(struct wr_point_at){s->part, s->series,
-                                                  st->points[k].label})));
+                            WR_AT(s->part, s->series, st->points[k].label))));
     return values;
 }
 

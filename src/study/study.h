@@ -9,8 +9,56 @@
 #ifndef WR_STUDY_STUDY_H
 #define WR_STUDY_STUDY_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "study/cell.h"
-#include "study/scale.h"
+#include "weir/error.h"
+
+/* --- how much of it is run --- */
+
+enum wr_study_mode {
+    WR_STUDY_DEFAULT, /* fewer pictures and iterations than the paper */
+    WR_STUDY_QUICK,   /* below five minutes */
+    WR_STUDY_FULL,    /* to the letter */
+};
+
+#define WR_SCALE_LIST 8
+
+struct wr_scale_list {
+    size_t count;
+    unsigned v[WR_SCALE_LIST];
+};
+
+struct wr_scale {
+    const char *mode;     /* static: "quick" */
+    char note[400];       /* what is less than in the paper; "": nothing */
+    unsigned rounds;      /* runs of each cell, the warm-up included */
+    unsigned save_rounds; /* the same of Fig. 9 */
+    struct wr_scale_list threads;       /* Fig. 4 and 5 */
+    uint64_t images;                    /* of the micro-benchmark */
+    unsigned batch;                     /* of the micro-benchmark */
+    struct wr_scale_list train_threads; /* Fig. 6 */
+    unsigned train_batch, train_iterations;
+    const char *accelerator;      /* static: of Fig. 6, 8, 9 and 10 */
+    struct wr_scale_list batches; /* Fig. 7 */
+    unsigned batch_images;        /* the same number for each of them */
+    unsigned save_every, saves;   /* Fig. 9 */
+    unsigned save_lanes;          /* runs with checkpoints at once */
+    double width;                 /* of the network that is saved */
+    uint64_t probe_bytes;         /* Table I */
+    double probe_s;
+    uint64_t format_images;
+};
+
+/* What was asked for on top of a mode; 0: as the mode has it. */
+struct wr_scale_wish {
+    uint64_t images, rounds, iterations;
+    struct wr_scale_list threads;
+    double width;
+};
+
+/* --- the study --- */
 
 struct wr_figure;
 
@@ -42,6 +90,9 @@ enum wr_point_role { WR_POINT_MEASURED, WR_POINT_REFERENCE, WR_POINT_CEILING };
 struct wr_point_at {
     const char *part, *series, *label; /* borrowed by calls */
 };
+
+#define WR_AT(part, series, label)                                             \
+    (&(const struct wr_point_at){part, series, label})
 
 /* One number of a figure. */
 struct wr_point {
@@ -101,6 +152,10 @@ struct wr_point *wr_study_know(struct wr_study *st, const struct wr_figure *f,
 const struct wr_cell *wr_study_cell(const struct wr_study *st,
                                     const struct wr_cell_job *job);
 
+/* The median of a number of its runs; NaN: not measured. */
+double wr_study_median(const struct wr_study *st, const struct wr_cell_job *job,
+                       const char *key);
+
 /* The point there, NULL; its median, NaN. */
 const struct wr_point *wr_study_point(const struct wr_study *st,
                                       const struct wr_figure *f,
@@ -120,5 +175,8 @@ bool wr_study_is_whole(const struct wr_study *st, const struct wr_figure *f);
 
 /* The record, with all figures and verdicts; NULL: out of memory. */
 json_t *wr_study_record(struct wr_study *st);
+
+void wr_scale_of(enum wr_study_mode mode, const struct wr_scale_wish *wish,
+                 struct wr_scale *ret);
 
 #endif

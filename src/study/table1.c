@@ -49,20 +49,14 @@ static void add(struct wr_study *st, const struct wr_figure *f)
                                   .seconds = seconds_of(st, device)};
 
         snprintf(job.device, sizeof(job.device), "%s", device);
-        wr_study_measure(st, f, &(struct wr_point_at){"read", "here", device},
-                         &job, "read");
-        wr_study_measure(st, f, &(struct wr_point_at){"write", "here", device},
-                         &job, "write");
+        wr_study_measure(st, f, WR_AT("read", "here", device), &job, "read");
+        wr_study_measure(st, f, WR_AT("write", "here", device), &job, "write");
     }
     for (size_t k = 0; k < WR_ARRAY_LEN(paper); k++) {
-        wr_study_know(
-            st, f,
-            &(struct wr_point_at){"read", "paper (IOR)", paper[k].device},
-            WR_POINT_REFERENCE, paper[k].read);
-        wr_study_know(
-            st, f,
-            &(struct wr_point_at){"write", "paper (IOR)", paper[k].device},
-            WR_POINT_REFERENCE, paper[k].write);
+        wr_study_know(st, f, WR_AT("read", "paper (IOR)", paper[k].device),
+                      WR_POINT_REFERENCE, paper[k].read);
+        wr_study_know(st, f, WR_AT("write", "paper (IOR)", paper[k].device),
+                      WR_POINT_REFERENCE, paper[k].write);
     }
 }
 
@@ -77,8 +71,7 @@ static void judge_one(const struct wr_study *st, const struct wr_figure *f,
                       struct wr_judgement *j)
 {
     double here = wr_study_value(st, f, at);
-    double disk = wr_study_value(
-        st, f, &(struct wr_point_at){at->part, "here", "disk"});
+    double disk = wr_study_value(st, f, WR_AT(at->part, "here", "disk"));
 
     if (isnan(here))
         wr_judge_unseen(j, "%s %s was not measured", at->label, at->part);
@@ -140,10 +133,10 @@ static json_t *row_of(const struct wr_study *st, const struct wr_figure *f,
     json_array_append_new(
         row, json_string(strcmp(device, "disk") ? device : "this disk"));
     for (unsigned i = 0; i < 4; i++) {
-        double v = wr_study_value(
-            st, f,
-            &(struct wr_point_at){i % 2 ? "write" : "read",
-                                  i < 2 ? "here" : "paper (IOR)", device});
+        double v = wr_study_value(st, f,
+                                  WR_AT(i % 2 ? "write" : "read",
+                                        i < 2 ? "here" : "paper (IOR)",
+                                        device));
 
         json_array_append_new(row, isfinite(v) ? json_real(v) : json_null());
     }

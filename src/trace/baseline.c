@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "result/get.h"
-#include "result/load.h"
+#include "result/record.h"
 
 #define STREAM_BLOCK (1 << 20) /* requests from here on show the bandwidth */
 

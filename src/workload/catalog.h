@@ -1,4 +1,4 @@
-/* catalog.h - the descriptions that are built into the command.
+/* catalog.h - the descriptions that are built into the command, or in a file.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_WORKLOAD_CATALOG_H
 #define WR_WORKLOAD_CATALOG_H

@@ -4,11 +4,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/rng.h"
+#include "workload/choices.h"
+#include "workload/workload.h"
 
 #define RULE_STEPS  500 /* of each epoch, by the rules of MLPerf Storage */
 #define RULE_MEMORY 5.0 /* times the memory of all hosts is the data */
@@ -258,4 +263,231 @@ int wr_workload_derive(const struct wr_workload *w, uint64_t world,
     derive_rule(w, memory_bytes, &d);
     *ret = d;
     return 0;
+}
+
+#define MIN_STEPS 2
+
+/* Part of `n`, at least `least`, never more than there is. */
+static uint64_t part_of(uint64_t n, double factor, double least)
+{
+    double part = WR_MAX(ceil((double)n * factor), least);
+
+    return part < (double)n ? (uint64_t)part : n;
+}
+
+/* Files for `samples`: whole ones while they last. */
+static uint64_t files_for(const struct wr_workload *w, uint64_t samples,
+                          uint64_t files, uint64_t world)
+{
+    uint64_t each = w->dataset.samples_per_file;
+    uint64_t need = samples / each + !!(samples % each);
+
+    /* Where ranks share no file, all need as many. */
+    if (w->reader.access == WR_WL_ACCESS_MULTI)
+        need += (world - need % world) % world;
+    return WR_MIN(files, need);
+}
+
+static void scale_data(struct wr_workload *w, const struct wr_derived *d,
+                       double factor)
+{
+    double sharing = w->reader.access == WR_WL_ACCESS_SAME ? 1
+                                                           : (double)d->world;
+    uint64_t steps = w->train.steps >= 0 && w->reader.read_type != WR_WL_MEMORY
+                         ? WR_MAX((uint64_t)w->train.steps, (uint64_t)MIN_STEPS)
+                         : MIN_STEPS;
+    uint64_t samples = part_of(d->samples_train, factor,
+                               (double)steps * (double)w->reader.batch *
+                                   sharing);
+    uint64_t eval = part_of(d->samples_eval, factor,
+                            (double)w->reader.batch_eval * sharing);
+
+    w->dataset.files_train = files_for(w, samples, w->dataset.files_train,
+                                       d->world);
+    w->dataset.files_eval = files_for(w, eval, w->dataset.files_eval, d->world);
+    if (w->dataset.files_train && w->dataset.samples_per_file > 1) {
+        uint64_t files = w->dataset.files_train;
+        uint64_t each = samples / files + !!(samples % files);
+
+        w->dataset.samples_per_file = WR_MIN(w->dataset.samples_per_file,
+                                             WR_MAX(each, UINT64_C(1)));
+    }
+    w->dataset.subfolders_train = WR_MIN(w->dataset.subfolders_train,
+                                         w->dataset.files_train);
+    w->dataset.subfolders_eval = WR_MIN(w->dataset.subfolders_eval,
+                                        w->dataset.files_eval);
+}
+
+int wr_workload_scale(struct wr_workload *w, double factor, uint64_t world,
+                      weir_err *err)
+{
+    struct wr_derived before, after;
+    int r;
+
+    if (!(factor > 0 && factor <= 1))
+        return wr_fail(err, WEIR_EINVAL,
+                       "a scale of %g: it is over 0, and 1 at most", factor);
+    r = wr_workload_derive(w, world, 0, &before, err);
+    if (r < 0 || factor == 1)
+        return r;
+    if (w->train.steps >= 0)
+        w->train.steps = (int64_t)part_of((uint64_t)w->train.steps, factor,
+                                          MIN_STEPS);
+    scale_data(w, &before, factor);
+    r = wr_workload_derive(w, world, 0, &after, err);
+    if (r < 0 || w->checkpoint.steps_between <= 0 || !before.steps)
+        return r;
+    /* As many checkpoints in an epoch as before. */
+    w->checkpoint.steps_between = (int64_t)WR_MAX(
+        (double)w->checkpoint.steps_between * (double)after.steps /
+            (double)before.steps,
+        1.0);
+    return 0;
+}
+
+#define DRAW_STREAM UINT64_C(0x64726177)
+
+/* In (0, 1]: its logarithm is finite. */
+static double unit(struct wr_rng *r)
+{
+    return 1 - wr_rng_unit(r);
+}
+
+static double standard_normal(struct wr_rng *r)
+{
+    double radius = sqrt(-2 * log(unit(r)));
+
+    return radius * cos(2 * M_PI * wr_rng_unit(r));
+}
+
+/* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000);
+ * a shape below 1 is brought above it as their section 6 says. */
+static double standard_gamma(struct wr_rng *r, double shape)
+{
+    double boost = 1, d, c;
+
+    if (shape <= 0)
+        return 0;
+    if (shape < 1) {
+        boost = pow(unit(r), 1 / shape);
+        shape += 1;
+    }
+    d = shape - 1.0 / 3;
+    c = 1 / sqrt(9 * d);
+    for (;;) {
+        double x = standard_normal(r), v = 1 + c * x;
+
+        v = v * v * v;
+        if (v > 0 && log(unit(r)) < x * x / 2 + d - d * v + d * log(v))
+            return d * v * boost;
+    }
+}
+
+/* Counts arrivals; for many of them the normal law is as good. */
+static double poisson(struct wr_rng *r, double mean)
+{
+    double left = mean, count = 0;
+
+    if (mean > 100)
+        return fmax(0, nearbyint(mean + sqrt(mean) * standard_normal(r)));
+    while ((left += log(unit(r))) >= 0)
+        count++;
+    return count;
+}
+
+double wr_wl_time_mean(const struct wr_wl_time *t)
+{
+    switch (t->law) {
+    case WR_WL_NONE:
+        return 0;
+    case WR_WL_UNIFORM:
+        return (t->a + t->b) / 2;
+    case WR_WL_GAMMA:
+        return t->a * t->b;
+    default:
+        return t->a;
+    }
+}
+
+double wr_wl_time_draw(const struct wr_wl_time *t, uint64_t seed,
+                       uint64_t stream, uint64_t k)
+{
+    struct wr_rng r = {.seed = wr_rng_at(seed, stream, k),
+                       .stream = DRAW_STREAM};
+
+    switch (t->law) {
+    case WR_WL_NONE:
+        return 0;
+    case WR_WL_FIXED:
+        return t->a;
+    case WR_WL_NORMAL:
+        return fabs(t->a + t->b * standard_normal(&r));
+    case WR_WL_UNIFORM:
+        return t->a + (t->b - t->a) * wr_rng_unit(&r);
+    case WR_WL_GAMMA:
+        return t->b * standard_gamma(&r, t->a);
+    case WR_WL_EXPONENTIAL:
+        return -t->a * log(unit(&r));
+    case WR_WL_POISSON:
+        return poisson(&r, t->a);
+    }
+    return 0;
+}
+
+#define SIDE_STREAM UINT64_C(0x73696465)
+
+static int digits(uint64_t n)
+{
+    return snprintf(NULL, 0, "%" PRIu64, n);
+}
+
+/* The end of a file's name: weir's own formats have the usual one. */
+static const char *ending(const struct wr_workload *w)
+{
+    if (w->dataset.format == WR_WL_TENSOR)
+        return "wt"; /* by which its readers know it */
+    return wr_choice_name(wr_wl_formats, (int)w->dataset.format);
+}
+
+int wr_workload_file_name(const struct wr_workload *w, bool eval, uint64_t i,
+                          char *buf, size_t cap)
+{
+    uint64_t files = eval ? w->dataset.files_eval : w->dataset.files_train;
+    uint64_t folders = eval ? w->dataset.subfolders_eval
+                            : w->dataset.subfolders_train;
+    char folder[32] = "";
+
+    if (folders > 1)
+        snprintf(folder, sizeof(folder), "%0*" PRIu64 "/", digits(folders),
+                 i % folders);
+    return snprintf(buf, cap, "%s/%s%s_%0*" PRIu64 "_of_%" PRIu64 ".%s",
+                    eval ? "valid" : "train", folder, w->dataset.file_prefix,
+                    digits(files), i, files, ending(w));
+}
+
+/* One side: the root of the length, which varies as the length does. */
+static uint64_t draw_side(const struct wr_workload *w, uint64_t seed,
+                          uint64_t k)
+{
+    double mean = sqrt(w->dataset.record_bytes);
+    struct wr_wl_time law = {WR_WL_NORMAL, mean,
+                             w->dataset.record_stdev / (2 * mean)};
+
+    if (law.b <= 0)
+        return (uint64_t)WR_MAX(mean, 1.0);
+    /* The law takes the sign away; DLIO makes a side of 1 of a negative one. */
+    return (uint64_t)WR_MAX(wr_wl_time_draw(&law, seed, SIDE_STREAM, k), 1.0);
+}
+
+void wr_workload_sides(const struct wr_workload *w, uint64_t seed, uint64_t i,
+                       struct wr_wl_dims *ret)
+{
+    if (w->dataset.record_dims.count) {
+        *ret = w->dataset.record_dims;
+        return;
+    }
+    *ret = (struct wr_wl_dims){
+        .count = 2,
+        .dim = {draw_side(w, seed, 2 * i), draw_side(w, seed, 2 * i + 1)},
+    };
 }

@@ -1,4 +1,4 @@
-/* value.h - the value of one key of a description.
+/* value.h - values of a description: numbers, times, and those of keys.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_WORKLOAD_VALUE_H
 #define WR_WORKLOAD_VALUE_H
@@ -19,5 +19,14 @@ void wr_wl_value_presets(struct wr_wl_draft *draft);
 /* Standard deviations that were given as keys of their own join their times. */
 int wr_wl_value_join(struct wr_wl_draft *draft, const char **ret_path,
                      weir_err *err);
+
+/* The names of a law's parameters. */
+struct wr_wl_law_words {
+    enum wr_wl_law law;
+    const char *a, *b; /* b is NULL if there is one only */
+};
+
+/* NULL for no law, and for a time that is fixed. */
+const struct wr_wl_law_words *wr_wl_law_words(enum wr_wl_law law);
 
 #endif

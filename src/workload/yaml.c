@@ -8,7 +8,7 @@
 
 #include "base/c_locale.h"
 #include "workload/choices.h"
-#include "workload/law.h"
+#include "workload/value.h"
 #include "workload/schema.h"
 #include "workload/workload.h"
 

@@ -7,7 +7,7 @@
 #include "plan/answer.h"
 #include "plan/models.h"
 #include "plan/simulate.h"
-#include "result/load.h"
+#include "result/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "result/load.h"
+#include "result/record.h"
 #include "record/report.h"
 #include "record/result.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/load.h"
+#include "result/record.h"
 #include "study/figure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

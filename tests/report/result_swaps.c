@@ -26,7 +26,6 @@
 #include "record/view_ckpt.h"
 #include "result/cases.h"
 #include "result/record.h"
-#include "result/schema.h"
 
 #define WIDE      170 /* as golden.py has it */
 #define NARROW    50

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "monitor/residency.h"
+#include "monitor/pagecache.h"
 #include "trace/collect/state.h"
 #include "trace/counts.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "monitor/disks.h"
+#include "monitor/host.h"
 
 /* A sysfs: a server with a SATA disk in partitions, two NVMe disks in a RAID
  * with a mapped volume on it, a multipath one, and what every machine has. */

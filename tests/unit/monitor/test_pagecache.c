@@ -1,4 +1,4 @@
-/* test_pagecache.c - unit tests of pagecache.c, residency.c and walk.c.
+/* test_pagecache.c - unit tests of pagecache.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,6 @@
 
 #include "base/mem.h"
 #include "monitor/pagecache.h"
-#include "monitor/residency.h"
-#include "monitor/walk.h"
 
 #define FILES      40
 #define FILE_BYTES 20000 /* not a multiple of the page size */

@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "monitor/counters.h"
 #include "monitor/host.h"
 #include "monitor/sampler.h"
 

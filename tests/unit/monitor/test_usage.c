@@ -1,4 +1,4 @@
-/* test_usage.c - unit tests of usage.c and host.c.
+/* test_usage.c - unit tests of cores.c and host.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "monitor/host.h"
-#include "monitor/usage.h"
+#include "monitor/cores.h"
 
 #define BIG ((size_t)32 << 20)
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "plan/fluid.h"
+#include "plan/share.h"
 #include "plan/plan.h"
 
 #define SEEDS 12

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "record/doc_private.h"
-#include "result/emulated.h"
+#include "result/get.h"
 #include "record/view.h"
 
 static void test_urls(void **state)

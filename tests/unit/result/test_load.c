@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "result/get.h"
-#include "result/load.h"
 #include "result/record.h"
 
 #define HEAD "{\"schema\":\"weir-record\",\"version\":1,"

@@ -148,19 +148,15 @@ static void test_fig4_ceiling(void **state)
     fill_fig4(&st, 2, 980, 230);
     wr_figure_fig4.finish(&st, &wr_figure_fig4);
 #define CEILING(device, threads)                                               \
-    wr_study_value(&st, &wr_figure_fig4,                                       \
-                   &(struct wr_point_at){device, "ceiling", threads})
+    wr_study_value(&st, &wr_figure_fig4, WR_AT(device, "ceiling", threads))
     assert_true(CEILING("hdd", "8") == 230);
     assert_true(CEILING("ssd", "1") == 650);
     assert_true(CEILING("ssd", "8") == 1300);
-    p = wr_study_point(&st, &wr_figure_fig4,
-                       &(struct wr_point_at){"hdd", "here", "8"});
+    p = wr_study_point(&st, &wr_figure_fig4, WR_AT("hdd", "here", "8"));
     assert_string_equal(p->limit, "device");
-    p = wr_study_point(&st, &wr_figure_fig4,
-                       &(struct wr_point_at){"ssd", "here", "2"});
+    p = wr_study_point(&st, &wr_figure_fig4, WR_AT("ssd", "here", "2"));
     assert_string_equal(p->limit, "threads");
-    p = wr_study_point(&st, &wr_figure_fig4,
-                       &(struct wr_point_at){"ssd", "here", "8"});
+    p = wr_study_point(&st, &wr_figure_fig4, WR_AT("ssd", "here", "8"));
     assert_string_equal(p->limit, "cores");
     wr_study_done(&st);
 }

@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "made_up.h"
 #include "study/data.h"
-#include "study/estimate.h"
+#include "study/run.h"
 
 extern const struct wr_command wr_cmd_study;
 

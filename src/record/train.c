@@ -1,19 +1,98 @@
-/* view_train.c - records of weir train as sections of a report.
+/* train.c - records of weir train as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/view.h"
-
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "result/get.h"
 #include "record/train_charts.h"
-#include "record/train_runs.h"
 #include "record/train_words.h"
+#include "record/view.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
+#include "result/get.h"
+
+static bool same(const json_t *a, const json_t *b)
+{
+    return a == b || (a && b && json_equal(a, b));
+}
+
+/* Whether all have trained the same network on the same number of samples. */
+static bool train_are_comparable(const struct wr_view_record *r, size_t n)
+{
+    static const char *const keys[] = {"dataset.samples", "network.width",
+                                       "network.classes"};
+
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++)
+            if (!same(wr_get(r[0].json, keys[k]), wr_get(r[i].json, keys[k])))
+                return false;
+    return true;
+}
+
+static bool differs(const struct wr_view_record *r, size_t n, const char *key)
+{
+    const json_t *first = wr_get_object(r[0].json, "settings");
+
+    for (size_t i = 1; i < n; i++)
+        if (!same(json_object_get(first, key),
+                  json_object_get(wr_get_object(r[i].json, "settings"), key)))
+            return true;
+    return false;
+}
+
+/* Appends a setting that differs to the name of each. */
+static void add_setting(const struct wr_view_record *r, size_t n,
+                        const char *key, char (*names)[WR_VIEW_NAME])
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct wr_case row = {
+            .settings = wr_get_object(r[i].json, "settings")};
+
+        wr_case_setting(&row, key, names[i], WR_VIEW_NAME);
+    }
+}
+
+static void add_accelerators(const struct wr_view_record *r, size_t n,
+                             char (*names)[WR_VIEW_NAME])
+{
+    const char *first = wr_get_text(r[0].json, "accelerator.name");
+    bool differ = false;
+
+    for (size_t i = 1; i < n; i++)
+        differ |= strcmp(first, wr_get_text(r[i].json, "accelerator.name"));
+    for (size_t i = 0; i < n && differ; i++)
+        snprintf(names[i], WR_VIEW_NAME, "%s",
+                 wr_get_text(r[i].json, "accelerator.name"));
+}
+
+/* What differs among their settings, or the record's label where that does not
+ * tell each from all others. */
+static void train_names(const struct wr_view_record *r, size_t n,
+                        char (*names)[WR_VIEW_NAME])
+{
+    /* Iterating is not const in jansson, but changes nothing. */
+    json_t *settings = (json_t *)(uintptr_t)wr_get_object(r[0].json,
+                                                          "settings");
+    bool unique = true;
+    const char *key;
+    json_t *value;
+
+    for (size_t i = 0; i < n; i++)
+        names[i][0] = '\0';
+    add_accelerators(r, n, names);
+    json_object_foreach(settings, key, value) if (differs(r, n, key))
+        add_setting(r, n, key, names);
+    for (size_t i = 0; i < n; i++) {
+        unique &= names[i][0] != '\0';
+        for (size_t k = 0; k < i; k++)
+            unique &= strcmp(names[i], names[k]) != 0;
+    }
+    for (size_t i = 0; i < n && !unique; i++)
+        snprintf(names[i], WR_VIEW_NAME, "%s", r[i].label);
+}
 
 #define RUNS_MAX 24 /* that have a section of their own */
 #define ROWS_MAX 200
@@ -141,7 +220,7 @@ static void say_several(struct wr_doc *d, const struct wr_view_record *r,
     char names[RUNS_MAX][WR_VIEW_NAME], a[32], b[32];
     size_t best = 0, worst = 0;
 
-    wr_train_names(r, n, names);
+    train_names(r, n, names);
     for (size_t i = 1; i < n; i++) {
         double v = result(r[i].json, "samples_per_s");
 
@@ -313,13 +392,13 @@ static void train_build(struct wr_doc *d, const struct wr_view_record *r,
     char names[RUNS_MAX][WR_VIEW_NAME];
 
     if (n > 1)
-        wr_train_names(r, count, names);
+        train_names(r, count, names);
     for (size_t i = 0; i < count; i++) {
         named[i] = r[i];
         if (n > 1)
             named[i].label = names[i];
     }
-    if (n > 1 && wr_train_are_comparable(named, count))
+    if (n > 1 && train_are_comparable(named, count))
         side_by_side(d, named, count);
     for (size_t i = 0; i < count; i++)
         one_run(d, &named[i], n > 1);

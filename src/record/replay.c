@@ -1,4 +1,4 @@
-/* view_replay.c - records of weir probe --replay as sections of a report.
+/* replay.c - records of weir probe --replay as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/view.h"
 

@@ -1,4 +1,4 @@
-/* view_plan.c - records of weir plan as sections of a report.
+/* plan.c - records of weir plan as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/view.h"
 
@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "result/get.h"
 #include "record/plan_charts.h"
-#include "record/plan_life.h"
 #include "record/plan_tables.h"
 #include "record/plan_words.h"
 #include "record/view_say.h"

@@ -1,7 +1,7 @@
-/* view_study.h - records of weir study as sections of a report.
+/* study.h - records of weir study as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_VIEW_STUDY_H
-#define WR_RECORD_VIEW_STUDY_H
+#ifndef WR_RECORD_STUDY_H
+#define WR_RECORD_STUDY_H
 
 #include "record/view.h"
 

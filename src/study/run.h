@@ -1,17 +1,17 @@
-/* estimate.h - how long cells will take, before they are run.
- * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_STUDY_ESTIMATE_H
-#define WR_STUDY_ESTIMATE_H
+/* run.h - rounds over the cells of a study, some of them at once.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Cells of a figure are run in rounds, so that a machine that changes does so
+ * for all of them alike; the first round is the warm-up. Every run is done by a
+ * thread of its own, while the calling thread keeps the time: it tells how far
+ * it is, and notices that all is to stop. */
+#ifndef WR_STUDY_RUN_H
+#define WR_STUDY_RUN_H
 
 #include "study/study.h"
 
 /* Seconds of one run, by the device's profile and rough rates of this code. */
 double wr_estimate_job(const struct wr_cell_job *job, unsigned cores);
-
-/* Cells like this one that run at once: emulated devices with an emulated
- * accelerator need hardly any core. */
-unsigned wr_estimate_lanes(const struct wr_study *st,
-                           const struct wr_cell_job *job);
 
 /* The figure that a cell is run for: the first one that needs it. */
 const struct wr_figure *wr_estimate_runs_for(const struct wr_study *st,
