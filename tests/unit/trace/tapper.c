@@ -33,15 +33,6 @@ static void *map_file(const char *folder, const char *name, size_t size)
     return base;
 }
 
-uint64_t tapper_stamp(const struct tapper *t)
-{
-#if defined(__x86_64__)
-    if (t->control->tsc)
-        return __builtin_ia32_rdtsc();
-#endif
-    return wr_clock_ns();
-}
-
 void tapper_open(struct tapper *t)
 {
     const char *base = getenv("TMPDIR");
@@ -60,6 +51,11 @@ void tapper_open(struct tapper *t)
                          &err),
          &err);
     t->control = map_file(wr_collect_folder(t->c), "control", 4096);
+    /* Stamps of nanoseconds: what a counter's are is known better and better,
+     * and two rounds would not agree. */
+    t->control->tsc = 0;
+    t->control->start_stamp = t->control->start_ns;
+    t->c->start_stamp = t->c->start_ns;
 }
 
 struct wr_tap_process *tapper_process(struct tapper *t, uint32_t number,
@@ -80,7 +76,7 @@ struct wr_tap_process *tapper_process(struct tapper *t, uint32_t number,
                                  .world = -1,
                                  .threads = 1,
                                  .pid_space = wr_collect_pid_space(),
-                                 .start = tapper_stamp(t),
+                                 .start = wr_clock_ns(),
                                  .status = -1};
     if (!parent) {
         strcpy(p->program, "/bin/made");

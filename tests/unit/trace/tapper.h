@@ -1,9 +1,9 @@
 /* tapper.h - processes that never ran, in the memory of a collector.
  * SPDX-License-Identifier: Apache-2.0
  *
- * They are written as the preloaded library writes them, but for what a test does
- * to them; their file is mapped, and all of it may be changed. A failure fails
- * the test. */
+ * They are written as the preloaded library writes them, by a clock of
+ * nanoseconds, but for what a test does to them: their file is mapped, and all of
+ * it may be changed. A failure fails the test. */
 #ifndef TEST_TRACE_TAPPER_H
 #define TEST_TRACE_TAPPER_H
 
@@ -36,7 +36,6 @@ void tapper_ready(struct tapper *t, uint32_t number);
 struct wr_tap_record *tapper_put(struct wr_tap_process *p, unsigned slot,
                                  struct wr_tap_record r, const char *name);
 void tapper_commit(struct wr_tap_process *p, unsigned slot);
-uint64_t tapper_stamp(const struct tapper *t); /* now, by the records' clock */
 /* Ends the collector and reads its trace, which is whole. */
 void tapper_close(struct tapper *t);
 /* The path of a file of an event, "" for none. */

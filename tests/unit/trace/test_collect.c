@@ -27,10 +27,8 @@ static struct wr_tap_process *begin(void)
 
 static struct wr_tap_record record(uint8_t op, uint32_t handle)
 {
-    return (struct wr_tap_record){.stamp = tapper_stamp(&tap),
-                                  .op = op,
-                                  .handle = handle,
-                                  .off = UINT64_MAX};
+    return (struct wr_tap_record){
+        .stamp = wr_clock_ns(), .op = op, .handle = handle, .off = UINT64_MAX};
 }
 
 static void put_read(struct wr_tap_process *p, unsigned slot, uint32_t handle,
@@ -112,7 +110,7 @@ static void test_times(void **state)
 {
     struct wr_tap_process *p = begin();
     struct wr_tap_record r = {.op = WR_TRACE_READ};
-    uint64_t d = (tapper_stamp(&tap) - tap.control->start_stamp) / 2;
+    uint64_t d = (wr_clock_ns() - tap.control->start_stamp) / 2;
 
     r.stamp = tap.control->start_stamp + d;
     r.duration = (uint32_t)d;
@@ -124,9 +122,8 @@ static void test_times(void **state)
     tapper_close(&tap);
     assert_int_equal(tap.count, 2);
     assert_int_equal(tap.events[0].start_ns, 0);
-    assert_true(tap.events[1].dur_ns > 0);
-    assert_true(tap.events[1].start_ns - tap.events[1].dur_ns <= 1 ||
-                tap.events[1].dur_ns - tap.events[1].start_ns <= 1);
+    assert_int_equal(tap.events[1].start_ns, d);
+    assert_int_equal(tap.events[1].dur_ns, d);
     tapper_done(&tap);
 }
 
@@ -233,6 +230,7 @@ static void test_maps(void **state)
     assert_null(wr_tapped_map_at(t, 0x12000));
     assert_int_equal(wr_tapped_map_at(t, 0x11fff)->off, 4096);
     map.op = WR_TRACE_MUNMAP;
+    map.stamp = wr_clock_ns();
     tapper_put(p, 0, at, NULL);
     tapper_put(p, 0, map, NULL);
     tapper_commit(p, 0);
@@ -370,7 +368,7 @@ static void to_come(struct wr_tap_process *p)
 
     r.stamp = UINT64_MAX;
     tapper_put(p, 0, r, NULL);
-    r.stamp = tapper_stamp(&tap) + (UINT64_C(1) << 50);
+    r.stamp = wr_clock_ns() + (UINT64_C(1) << 50);
     tapper_put(p, 0, r, NULL);
 }
 
