@@ -119,6 +119,31 @@ struct wr_tap_record *tapper_put(struct wr_tap_process *p, unsigned slot,
     return (void *)at;
 }
 
+struct wr_tap_record tapper_record(uint8_t op, uint32_t handle)
+{
+    return (struct wr_tap_record){
+        .stamp = wr_clock_ns(), .op = op, .handle = handle, .off = UINT64_MAX};
+}
+
+void tapper_read(struct wr_tap_process *p, unsigned slot, uint32_t handle,
+                 uint64_t off, uint32_t len)
+{
+    struct wr_tap_record r = tapper_record(WR_TRACE_READ, handle);
+
+    r.off = off;
+    r.len = len;
+    tapper_put(p, slot, r, NULL);
+}
+
+void tapper_name(struct wr_tap_process *p, unsigned slot, uint32_t handle,
+                 uint32_t dir, const char *path)
+{
+    struct wr_tap_record r = tapper_record(WR_TRACE_OPEN, handle);
+
+    r.off = dir;
+    tapper_put(p, slot, r, path);
+}
+
 void tapper_commit(struct wr_tap_process *p, unsigned slot)
 {
     struct wr_tap_chunk *c = wr_tap_chunk_at(p, slot);
@@ -154,6 +179,17 @@ void tapper_close(struct tapper *t)
 const char *tapper_path(const struct tapper *t, uint32_t file)
 {
     return file == WR_TRACE_NO_FILE ? "" : wr_trace_file_name(t->f, file)->path;
+}
+
+void tapper_expect(const struct tapper *t, size_t n, unsigned op,
+                   const char *path, uint64_t bytes)
+{
+    const struct wr_trace_event *e = &t->events[n];
+
+    assert_true(n < t->count);
+    assert_string_equal(wr_trace_op_name(e->op), wr_trace_op_name(op));
+    assert_string_equal(tapper_path(t, e->file), path);
+    assert_int_equal(e->bytes, bytes);
 }
 
 void tapper_done(struct tapper *t)
