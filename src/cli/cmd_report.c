@@ -203,7 +203,7 @@ static int load(const char *path, const json_t *probe, json_t **ret,
                 weir_err *err)
 {
     return strcmp(path, "-") && wr_report_is_trace(path)
-               ? wr_trace_record_load(path, probe, ret, err)
+               ? wr_trace_record_load(path, probe, /* brief= */ false, ret, err)
                : wr_record_load(path, ret, err);
 }
 

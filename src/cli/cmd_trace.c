@@ -13,15 +13,15 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/session.h"
+#include "cli/progress.h"
+#include "cli/report_trace.h"
 #include "cli/trace_args.h"
 #include "cli/trace_program.h"
 #include "comm/launch.h"
 #include "result/record.h"
-#include "trace/baseline.h"
 #include "trace/collect/collect.h"
 #include "trace/collect/orphans.h"
 #include "trace/facts.h"
-#include "trace/report.h"
 #include "trace/workload.h"
 
 #define ROUND_MS 50
@@ -288,24 +288,14 @@ static void note_sum(const struct wr_cli *cli, const struct wr_collect_sum *s,
 /* What the trace says, behind the output of the command itself. */
 static void print_report(const struct wr_cli *cli, const char *path)
 {
-    struct wr_trace_analysis *a = NULL;
-    struct wr_trace_file *f = NULL;
-    struct wr_trace_findings findings = {0};
+    const struct wr_doc_text_style style = {.width = cli->width,
+                                            .utf8 = cli->utf8,
+                                            .whole = !isatty(fileno(cli->err))};
     weir_err err;
 
-    if (cli->quiet || wr_trace_file_open(&f, path, &err) < 0)
-        return;
-    if (wr_trace_analyse(f, &a, &err) == 0 &&
-        wr_trace_judge(a, NULL, &findings, &err) == 0)
-        wr_trace_report(a, &findings,
-                        (struct wr_trace_report_style){.width = cli->width,
-                                                       .utf8 = cli->utf8},
-                        cli->err);
-    else
+    if (!cli->quiet &&
+        wr_report_trace_text(path, NULL, style, cli->err, &err) < 0)
         wr_cli_note(cli, "%s", err.msg);
-    wr_trace_findings_done(&findings);
-    wr_trace_analysis_free(a);
-    wr_trace_file_close(f);
 }
 
 /* --- the run --- */

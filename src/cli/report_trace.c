@@ -9,15 +9,16 @@
 #include "base/regular.h"
 #include "cli/interrupt.h"
 #include "trace/baseline.h"
+#include "record/result.h"
 #include "trace/coding.h"
 #include "storage/beside.h"
 #include "trace/export.h"
-#include "trace/report.h"
+#include "trace/record.h"
 
 struct trace_job {
-    struct wr_trace_file *f;
+    const char *path;
     int form;
-    struct wr_trace_report_style style;
+    struct wr_doc_text_style style;
     const json_t *probe;
 };
 
@@ -35,57 +36,63 @@ bool wr_report_is_trace(const char *path)
     return is;
 }
 
-static int print_text(const struct trace_job *job, FILE *out, weir_err *err)
+int wr_report_trace_text(const char *path, const json_t *probe,
+                         struct wr_doc_text_style style, FILE *out,
+                         weir_err *err)
 {
-    struct wr_trace_analysis *a = NULL;
-    struct wr_trace_findings found = {0};
-    int r = wr_trace_analyse(job->f, &a, err);
+    json_t *record = NULL;
+    int r = wr_trace_record_load(path, probe, /* brief= */ true, &record, err);
 
     if (r == 0)
-        r = wr_trace_judge(a, job->probe, &found, err);
-    if (r == 0)
-        wr_trace_report(a, &found, job->style, out);
-    wr_trace_findings_done(&found);
-    wr_trace_analysis_free(a);
+        r = wr_result_print(record, style, out, err);
+    json_decref(record);
     return r;
 }
 
 static int print_trace(const void *arg, FILE *out, weir_err *err)
 {
+    static int (*const exports[])(struct wr_trace_file *, FILE *,
+                                  weir_err *) = {
+        [WR_TRACE_FORM_CSV] = wr_trace_export_csv,
+        [WR_TRACE_FORM_CHROME] = wr_trace_export_chrome,
+        [WR_TRACE_FORM_DARSHAN] = wr_trace_export_darshan};
     const struct trace_job *job = arg;
+    struct wr_trace_file *f = NULL;
+    int r;
 
-    switch (job->form) {
-    case WR_TRACE_FORM_CSV:
-        return wr_trace_export_csv(job->f, out, err);
-    case WR_TRACE_FORM_CHROME:
-        return wr_trace_export_chrome(job->f, out, err);
-    case WR_TRACE_FORM_DARSHAN:
-        return wr_trace_export_darshan(job->f, out, err);
-    default:
-        return print_text(job, out, err);
-    }
+    if (job->form == WR_TRACE_FORM_TEXT)
+        return wr_report_trace_text(job->path, job->probe, job->style, out,
+                                    err);
+    r = wr_trace_file_open(&f, job->path, err);
+    if (r == 0)
+        r = exports[job->form](f, out, err);
+    wr_trace_file_close(f);
+    return r;
 }
 
 int wr_report_trace(const struct wr_cli *cli, const char *path, int form,
                     const char *output, const json_t *probe)
 {
     bool to_stdout = !output || !strcmp(output, "-");
-    struct trace_job job = {
+    const struct trace_job job = {
+        .path = path,
         .form = form,
         .probe = probe,
-        .style = {.width = to_stdout ? cli->width : 80, .utf8 = cli->utf8}};
+        .style = {.width = to_stdout ? cli->width : 80,
+                  .utf8 = cli->utf8,
+                  .colour = to_stdout && cli->color,
+                  .whole = !to_stdout || !isatty(fileno(cli->out))}};
     weir_err err;
-    int r = wr_trace_file_open(&job.f, path, &err);
+    int r;
 
-    if (r == 0 && to_stdout)
+    if (to_stdout)
         r = print_trace(&job, cli->out, &err);
-    else if (r == 0)
+    else
         r = wr_whole_write(output,
                            &(struct wr_whole){.print = print_trace,
                                               .arg = &job,
                                               .stopped = wr_interrupted,
                                               .private = true},
                            &err);
-    wr_trace_file_close(job.f);
     return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;
 }

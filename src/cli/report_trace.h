@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "record/doc.h"
 
 enum wr_trace_form {
     WR_TRACE_FORM_TEXT,
@@ -18,8 +19,14 @@ enum wr_trace_form {
 /* Whether a file begins as a trace does; false too if it cannot be read. */
 bool wr_report_is_trace(const char *path);
 
-/* Shows one trace, to `output` or stdout (NULL, "-"); `probe`: see
- * wr_trace_judge, or NULL. Returns enum wr_exit. */
+/* What a trace says: findings, then the numbers. `probe`: see wr_trace_judge, or
+ * NULL. */
+int wr_report_trace_text(const char *path, const json_t *probe,
+                         struct wr_doc_text_style style, FILE *out,
+                         weir_err *err);
+
+/* Shows one trace, to `output` or stdout (NULL, "-"); Returns enum
+ * wr_exit. */
 int wr_report_trace(const struct wr_cli *cli, const char *path, int form,
                     const char *output, const json_t *probe);
 

@@ -95,6 +95,18 @@ static const char *cell_text(const struct wr_doc_table *t, size_t row,
     return i < t->cell_count ? t->cells[i].text : "";
 }
 
+/* Of what a command prints nothing is cut at the end of a line: paths are known
+ * by their ends. */
+static size_t cell_width(const struct sheet *sh, const struct wr_doc_table *t,
+                         size_t row, size_t k, const struct text_block *b)
+{
+    bool is_last = k + 1 == t->column_count && !t->columns[k].right;
+
+    return sh->style.bare && is_last
+               ? WR_MAX(b->widths[k], wr_text_width(cell_text(t, row, k)))
+               : b->widths[k];
+}
+
 static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
                     size_t row, const struct text_block *b)
 {
@@ -108,7 +120,8 @@ static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
         if (!b->shown[k])
             continue;
         l.color = i < t->cell_count ? colors[t->cells[i].tone] : NULL;
-        put_cell(&l, cell_text(t, row, k), b->widths[k], t->columns[k].right);
+        put_cell(&l, cell_text(t, row, k), cell_width(sh, t, row, k, b),
+                 t->columns[k].right);
         l.owed += GAP;
     }
     fputc('\n', sh->out);

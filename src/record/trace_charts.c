@@ -14,40 +14,38 @@
 #define LANES_MAX  64
 #define LEVELS_MAX 64
 #define BAND_PART  0.02 /* of the run that a phase with a name has at least */
-#define BANDS_MAX  500
+#define BANDS_MAX  ((size_t)500)
 #define ROW_MAX    1000 /* cells of a row */
 #define SIZES_MAX  32
-#define CALLS_MAX  8
+#define CALLS_MAX  ((size_t)8)
 
 /* --- over time --- */
 
 /* Epochs, or if there are none, the long phases. */
-static void bands(struct wr_doc_chart *c, const json_t *j)
+static void bands(struct wr_doc_chart *c, const struct wr_trace_values *v)
 {
-    const json_t *epochs = wr_get_list(j, "epochs");
-    const json_t *list = json_array_size(epochs) > 1 ? epochs
-                                                     : wr_get_list(j, "phases");
-    double least = list == epochs ? 0
-                                  : BAND_PART * wr_get_number(j, "run.seconds");
+    double least = BAND_PART * v->run.seconds;
     char name[WR_VIEW_NAME];
 
-    for (size_t i = 0; i < json_array_size(list) && i < BANDS_MAX; i++) {
-        const json_t *o = json_array_get(list, i);
-        double from = wr_get_number(o, "from_s"), to = wr_get_number(o, "to_s");
+    for (size_t i = 0; i < WR_MIN(v->epochs.count, BANDS_MAX); i++) {
+        const struct wr_trace_epoch_values *e = wr_list_at(&v->epochs, i);
 
-        snprintf(name, sizeof(name), "%.40s", wr_get_text(o, "kind"));
-        if (list == epochs)
-            snprintf(name, sizeof(name), "epoch %zu", i + 1);
-        if (to - from > least)
-            wr_doc_band(c, from, to, name);
+        snprintf(name, sizeof(name), "epoch %zu", i + 1);
+        if (v->epochs.count > 1 && e->to_s > e->from_s)
+            wr_doc_band(c, e->from_s, e->to_s, name);
+    }
+    for (size_t i = 0; i < WR_MIN(v->phases.count, BANDS_MAX); i++) {
+        const struct wr_trace_phase_values *p = wr_list_at(&v->phases, i);
+
+        snprintf(name, sizeof(name), "%.40s", p->kind);
+        if (v->epochs.count < 2 && p->to_s - p->from_s > least)
+            wr_doc_band(c, p->from_s, p->to_s, name);
     }
 }
 
-static void draw(struct wr_doc_chart *c, const json_t *j, const char *key,
+static void draw(struct wr_doc_chart *c, const json_t *at, const json_t *v,
                  const char *name, double unit)
 {
-    const json_t *over = wr_get_object(j, "over_time");
-    const json_t *at = wr_get_list(over, "at_s"), *v = wr_get_list(over, key);
     size_t n = WR_MIN(json_array_size(at), json_array_size(v));
     struct wr_doc_series *s = wr_doc_series(c, name);
 
@@ -55,39 +53,44 @@ static void draw(struct wr_doc_chart *c, const json_t *j, const char *key,
         wr_doc_point(s, wr_get_at(at, i), wr_get_at(v, i) / unit);
 }
 
-static bool has_time(const json_t *j)
+static bool has_time(const struct wr_trace_values *v)
 {
-    return json_array_size(wr_get_list(j, "over_time.at_s")) > 1;
+    return json_array_size(v->over_time.at_s) > 1;
 }
 
-void wr_trace_rate_chart(struct wr_doc_section *s, const json_t *j)
+void wr_trace_rate_chart(struct wr_doc_section *s,
+                         const struct wr_trace_values *v)
 {
+    const struct wr_trace_time_values *o = &v->over_time;
     struct wr_doc_chart *c;
 
-    if (!has_time(j))
+    if (!has_time(v))
         return;
     c = wr_doc_chart(s, &(struct wr_doc_chart_spec){.kind = WR_DOC_AREA,
                                                     .title = "I/O over time",
                                                     .x = "time (s)",
                                                     .y = "MB/s"});
-    draw(c, j, "read_bytes_per_s", "read", 1e6);
-    draw(c, j, "written_bytes_per_s", "written", 1e6);
-    bands(c, j);
+    draw(c, o->at_s, o->read_bytes_per_s, "read", 1e6);
+    draw(c, o->at_s, o->written_bytes_per_s, "written", 1e6);
+    bands(c, v);
 }
 
-void wr_trace_calls_chart(struct wr_doc_section *s, const json_t *j)
+void wr_trace_calls_chart(struct wr_doc_section *s,
+                          const struct wr_trace_values *v)
 {
+    const struct wr_trace_time_values *o = &v->over_time;
     struct wr_doc_chart *c;
 
-    if (!has_time(j))
+    if (!has_time(v))
         return;
     c = wr_doc_chart(s, &(struct wr_doc_chart_spec){.kind = WR_DOC_AREA,
                                                     .title = "Calls over time",
                                                     .x = "time (s)",
                                                     .y = "calls/s"});
-    draw(c, j, "reads_per_s", "reads of the data set", 1);
-    draw(c, j, "metadata_per_s", "metadata calls (open, stat, close, ...)", 1);
-    bands(c, j);
+    draw(c, o->at_s, o->reads_per_s, "reads of the data set", 1);
+    draw(c, o->at_s, o->metadata_per_s,
+         "metadata calls (open, stat, close, ...)", 1);
+    bands(c, v);
 }
 
 /* --- maps --- */
@@ -109,29 +112,27 @@ static const char *base_name(const char *path)
 }
 
 /* "worker 1234", "rank 2 main 17/18", "git 12". */
-static char *lane_name(const json_t *o, char *buf, size_t cap)
+static char *lane_name(const struct wr_trace_lane_values *l, char *buf,
+                       size_t cap)
 {
-    double pid = wr_get_number(o, "pid"), tid = wr_get_number(o, "tid");
-    double rank = wr_get_number(o, "rank");
-    const char *job = wr_get_text(o, "job");
-    const char *program = base_name(wr_get_text(o, "program"));
+    const char *program = base_name(l->program);
     char thread[40] = "", of[60] = "";
 
-    if (rank >= 0)
-        snprintf(of, sizeof(of), "rank %.0f ", rank);
-    if (tid != pid)
-        snprintf(thread, sizeof(thread), "/%.0f", tid);
+    if (l->rank >= 0)
+        snprintf(of, sizeof(of), "rank %.0f ", l->rank);
+    if (l->tid != l->pid)
+        snprintf(thread, sizeof(thread), "/%.0f", l->tid);
     snprintf(buf, cap, "%s%.20s %.0f%s", of,
-             !strcmp(job, "other") && *program ? program : job, pid, thread);
+             !strcmp(l->job, "other") && *program ? program : l->job, l->pid,
+             thread);
     return buf;
 }
 
-void wr_trace_lanes_chart(struct wr_doc_section *s, const json_t *j)
+void wr_trace_lanes_chart(struct wr_doc_section *s,
+                          const struct wr_trace_values *v)
 {
-    const json_t *list = wr_get_list(j, "lanes.list");
-    double step = wr_get_number(j, "lanes.bin_s");
-    double threads = wr_get_number(j, "lanes.threads");
-    size_t n = WR_MIN(json_array_size(list), (size_t)LANES_MAX);
+    double step = v->lanes.bin_s, threads = v->lanes.threads;
+    size_t n = WR_MIN(v->lanes.list.count, (size_t)LANES_MAX);
     char name[WR_VIEW_NAME], note[WR_VIEW_NAME];
     struct wr_doc_chart *c;
 
@@ -150,18 +151,19 @@ void wr_trace_lanes_chart(struct wr_doc_section *s, const json_t *j)
                                        .note = note,
                                        .most = 100});
     for (size_t i = 0; i < n; i++) {
-        const json_t *o = json_array_get(list, i);
+        const struct wr_trace_lane_values *l = wr_list_at(&v->lanes.list, i);
 
-        row(c, lane_name(o, name, sizeof(name)), wr_get_list(o, "busy"), step);
+        row(c, lane_name(l, name, sizeof(name)), l->busy, step);
     }
-    bands(c, j);
+    bands(c, v);
 }
 
-void wr_trace_heat_chart(struct wr_doc_section *s, const json_t *j)
+void wr_trace_heat_chart(struct wr_doc_section *s,
+                         const struct wr_trace_values *v)
 {
-    const json_t *levels = wr_get_list(j, "read_heat.levels");
-    double step = wr_get_number(j, "read_heat.bin_s");
-    size_t n = WR_MIN(json_array_size(levels), (size_t)LEVELS_MAX);
+    const struct wr_list *levels = &v->read_heat.levels;
+    double step = v->read_heat.bin_s;
+    size_t n = WR_MIN(levels->count, (size_t)LEVELS_MAX);
     char name[WR_VIEW_NAME], below[32];
     struct wr_doc_chart *c;
 
@@ -178,29 +180,36 @@ void wr_trace_heat_chart(struct wr_doc_section *s, const json_t *j)
                        "double-click to see all.",
                .log_y = true});
     for (size_t i = n; i--;) {
-        const json_t *o = json_array_get(levels, i);
+        const struct wr_trace_level_values *l = wr_list_at(levels, i);
 
         snprintf(name, sizeof(name), "below %s",
-                 wr_format_ns(below, sizeof(below),
-                              fmax(0, wr_get_number(o, "below_s") * 1e9)));
-        row(c, name, wr_get_list(o, "reads"), step);
+                 wr_format_ns(below, sizeof(below), fmax(0, l->below_s * 1e9)));
+        row(c, name, l->reads, step);
     }
-    bands(c, j);
+    bands(c, v);
 }
 
 /* --- requests --- */
 
-void wr_trace_latency_chart(struct wr_doc_section *s, const json_t *j)
+char *wr_trace_size_text(const struct wr_trace_size_values *v, char *buf,
+                         size_t cap)
 {
-    const json_t *list = wr_get_list(j, "latencies");
+    if (v->to_bytes > 0)
+        return wr_format_binary(buf, cap, v->to_bytes);
+    snprintf(buf, cap, "more");
+    return buf;
+}
+
+void wr_trace_latency_chart(struct wr_doc_section *s,
+                            const struct wr_trace_values *v)
+{
     struct wr_doc_chart *c = NULL;
 
-    for (size_t i = 0; i < json_array_size(list) && i < CALLS_MAX; i++) {
-        const json_t *o = json_array_get(list, i);
-        const json_t *below = wr_get_list(o, "below");
+    for (size_t i = 0; i < WR_MIN(v->latencies.count, CALLS_MAX); i++) {
+        const struct wr_trace_latency_values *o = wr_list_at(&v->latencies, i);
         struct wr_doc_series *line;
 
-        if (!json_array_size(below))
+        if (!json_array_size(o->below))
             continue;
         if (!c)
             c = wr_doc_chart(
@@ -212,56 +221,55 @@ void wr_trace_latency_chart(struct wr_doc_section *s, const json_t *j)
                        .note = "Calls between half of a time and the time.",
                        .log_x = true,
                        .log_y = true});
-        line = wr_doc_series(c, wr_get_text(o, "call"));
-        for (size_t k = 0; k < json_array_size(below) && k < ROW_MAX; k++) {
-            const json_t *pair = json_array_get(below, k);
+        line = wr_doc_series(c, o->call);
+        for (size_t k = 0; k < json_array_size(o->below) && k < ROW_MAX; k++) {
+            const json_t *pair = json_array_get(o->below, k);
 
             wr_doc_point(line, wr_get_at(pair, 0) * 1e3, wr_get_at(pair, 1));
         }
     }
 }
 
-static double sum_of(const json_t *list, const char *key)
+double wr_trace_sum(const struct wr_list *l, size_t at)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < json_array_size(list); i++)
-        sum += fmax(0, wr_get_number(json_array_get(list, i), key));
+    for (size_t i = 0; i < l->count; i++)
+        sum += fmax(0, wr_number_at(wr_list_at(l, i), at));
     return sum;
 }
 
-void wr_trace_sizes_chart(struct wr_doc_section *s, const json_t *j,
-                          const char *key, const char *title)
+void wr_trace_sizes_chart(struct wr_doc_section *s, const struct wr_list *sizes,
+                          const char *title)
 {
-    static const char *const keys[][2] = {{"seconds", "of their time"},
-                                          {"count", "of requests"},
-                                          {"bytes", "of bytes"}};
-    const json_t *list = wr_get_list(j, key);
-    size_t n = WR_MIN(json_array_size(list), (size_t)SIZES_MAX);
+    static const struct {
+        size_t at;
+        const char *name;
+    } shares[] = {
+        {offsetof(struct wr_trace_size_values, seconds), "of their time"},
+        {offsetof(struct wr_trace_size_values, count), "of requests"},
+        {offsetof(struct wr_trace_size_values, bytes), "of bytes"}};
+    size_t n = WR_MIN(sizes->count, (size_t)SIZES_MAX);
     struct wr_doc_chart *c;
     char text[32];
 
-    if (!(sum_of(list, "count") > 0))
+    if (!(wr_trace_sum(sizes, shares[1].at) > 0))
         return;
     c = wr_doc_chart(s, &(struct wr_doc_chart_spec){.kind = WR_DOC_BARS,
                                                     .title = title,
                                                     .x = "size, up to",
                                                     .y = "share (%)"});
-    for (size_t i = 0; i < n; i++) {
-        double to = wr_get_number(json_array_get(list, i), "to_bytes");
-
-        if (to > 0)
-            wr_doc_label(c, "%s", wr_format_binary(text, sizeof(text), to));
-        else
-            wr_doc_label(c, "more");
-    }
-    for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++) {
-        struct wr_doc_series *bars = wr_doc_series(c, keys[k][1]);
-        double sum = sum_of(list, keys[k][0]);
+    for (size_t i = 0; i < n; i++)
+        wr_doc_label(
+            c, "%s",
+            wr_trace_size_text(wr_list_at(sizes, i), text, sizeof(text)));
+    for (size_t k = 0; k < WR_ARRAY_LEN(shares); k++) {
+        struct wr_doc_series *bars = wr_doc_series(c, shares[k].name);
+        double sum = wr_trace_sum(sizes, shares[k].at);
 
         for (size_t i = 0; i < n; i++)
             wr_doc_value(
                 bars,
-                100 * wr_get_number(json_array_get(list, i), keys[k][0]) / sum);
+                100 * wr_number_at(wr_list_at(sizes, i), shares[k].at) / sum);
     }
 }

@@ -20,15 +20,16 @@
 #include "result/run.h"
 #include "result/stats.h"
 #include "result/study.h"
+#include "result/trace.h"
 #include "result/train.h"
 
 #define VALUE_MAX      128
 #define KEYS_LOOKED_AT 256 /* of a row's settings; no command has more */
 
 const struct wr_cases_spec *const wr_cases_specs[] = {
-    &wr_bench_spec, &wr_ckpt_spec,   &wr_plan_spec,
-    &wr_probe_spec, &wr_replay_spec, &wr_run_spec,
-    &wr_study_spec, &wr_train_spec,  NULL};
+    &wr_bench_spec,  &wr_ckpt_spec, &wr_plan_spec,  &wr_probe_spec,
+    &wr_replay_spec, &wr_run_spec,  &wr_study_spec, &wr_trace_spec,
+    &wr_train_spec,  NULL};
 
 /* --- the values of a record --- */
 

@@ -15,7 +15,10 @@
 #define LAUNCH_NS  UINT64_C(5000000000) /* ranks start so far apart */
 #define FEW_SPACES 511 /* times WR_MERGE_PIDS fits into a pid */
 
-void wr_merge_note(const struct wr_merge *m, const char *fmt, ...)
+static void add_note(const struct wr_merge *m, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_note(const struct wr_merge *m, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -86,12 +89,12 @@ static int open_input(struct wr_merge *m, size_t k, weir_err *err)
     m->processes += (uint32_t)wr_trace_file_processes(in->file);
     damage = wr_trace_file_damage(in->file);
     if (damage)
-        wr_merge_note(m, "'%s': %s", in->path, damage);
+        add_note(m, "'%s': %s", in->path, damage);
     if (wr_trace_file_info(in->file)->anonymous && m->count > 1)
-        wr_merge_note(m,
-                      "'%s': its names are hashes of its own, which are never "
-                      "those of another trace",
-                      in->path);
+        add_note(m,
+                 "'%s': its names are hashes of its own, which are never "
+                 "those of another trace",
+                 in->path);
     in->mounts = calloc(1, sizeof(*in->mounts));
     if (!in->mounts)
         return wr_fail(err, WEIR_ENOMEM, "out of memory");
@@ -189,9 +192,8 @@ static void check_ranks(struct wr_merge *m)
                 continue;
             m->sum.ranks += !owner[rank];
             if (owner[rank] && owner[rank] != k + 1 && !said) {
-                wr_merge_note(m, "rank %d is in both '%s' and '%s'", rank,
-                              m->inputs[owner[rank] - 1].path,
-                              m->inputs[k].path);
+                add_note(m, "rank %d is in both '%s' and '%s'", rank,
+                         m->inputs[owner[rank] - 1].path, m->inputs[k].path);
                 said = true;
             }
             if (!owner[rank])

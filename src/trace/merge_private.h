@@ -50,7 +50,5 @@ struct wr_merge {
 /* merge_check.c: opens the inputs, refuses what does not belong together. */
 int wr_merge_open(struct wr_merge *m, weir_err *err);
 int wr_merge_align(struct wr_merge *m, weir_err *err);
-void wr_merge_note(const struct wr_merge *m, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -11,9 +11,10 @@
 #include <xxhash.h>
 
 #include "base/le.h"
+#include "record/result.h"
 #include "trace/coding.h"
 #include "trace/export.h"
-#include "trace/report.h"
+#include "trace/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -80,28 +81,26 @@ static void walk(struct wr_trace_file *f)
     }
 }
 
-static void show(struct wr_trace_file *f)
+static void show(struct wr_trace_file *f, const char *path)
 {
-    struct wr_trace_analysis *a = NULL;
-    struct wr_trace_findings found = {0};
     FILE *out = fopen("/dev/null", "we");
+    json_t *record = NULL;
     weir_err err = {0};
 
     if (!out)
         abort();
-    if (wr_trace_analyse(f, &a, &err) == 0) {
-        if (wr_trace_findings_of(a, &found, &err) < 0)
+    if (wr_trace_record_load(path, NULL, /* brief= */ false, &record, &err) ==
+        0) {
+        if (wr_result_print(record, (struct wr_doc_text_style){.width = 80},
+                            out, &err) < 0)
             abort();
-        wr_trace_report(a, &found, (struct wr_trace_report_style){.width = 80},
-                        out);
         wr_trace_export_csv(f, out, &err);
         wr_trace_export_chrome(f, out, &err);
         wr_trace_export_darshan(f, out, &err);
-    } else if (a || !err.msg[0]) {
+    } else if (record || !err.msg[0]) {
         abort();
     }
-    wr_trace_findings_done(&found);
-    wr_trace_analysis_free(a);
+    json_decref(record);
     fclose(out);
 }
 
@@ -123,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     if (wr_trace_file_open(&f, path, &err) == 0) {
         walk(f);
-        show(f);
+        show(f, path);
     } else if (f || !err.msg[0]) {
         abort();
     }

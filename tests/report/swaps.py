@@ -21,7 +21,8 @@ RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-varied-beside'][1],
            golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared'],
            *golden.CASES['probe-compared'], *golden.CASES['run-compared'],
-           *golden.CASES['run-slow'], *golden.CASES['run-search']]
+           *golden.CASES['run-slow'], *golden.CASES['run-search'],
+           *golden.CASES['trace']]
 
 
 def swapped(program):

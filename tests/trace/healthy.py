@@ -100,7 +100,7 @@ def trace_of(weir, name, top, keep):
 
 def check(weir, name, trace):
     report = run(weir, 'report', trace)
-    found = re.findall(r'^([DS]\d\d)  (.*)', report, re.M)
+    found = re.findall(r'^([DS]\d\d): (.*)', report, re.M)
     print(f'{name}: {found}', flush=True)
     if found:
         print(report)

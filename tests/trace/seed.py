@@ -210,7 +210,7 @@ WORKLOADS = {
              'of reads ask for 28672 bytes', 'read here and there'], set()),
     # the statistics in one call
     'climate': (climate, one('stats.h5', 200 * KIB), {'S04'},
-                [r'to 4194304 B +3 '], {'D08', 'D01'}),
+                [r'4 MiB +3 '], {'D08', 'D01'}),
     # buffer size, parallel reads, prefetching
     'cosmoflow': (cosmoflow, shards, {'S01', 'D01'},
                   ['each rank has files of its own', '100.0 % consecutive'],
@@ -220,16 +220,15 @@ WORKLOADS = {
                ['ranks share files and read the same places',
                 'of reads ask for 262144 bytes'], None),
     # checkpoints to a local disk
-    'l2hmc': (l2hmc, nothing, {'S06'}, ['Saves', 'main waits'], {'D15'}),
+    'l2hmc': (l2hmc, nothing, {'S06'}, ['other saves', 'main thread waits'], {'D15'}),
     'bert': (bert, lines, set(), ['one file, read one request behind'], None),
     'mmaadsp': (mmaadsp, one('train.h5', 6 * MIB), set(), ['1 files'], None),
-    'frnn': (frnn, shots, set(), ['8 files', '100.0 % of the files were read '
-                                  'once'], None),
+    'frnn': (frnn, shots, set(), ['8 files', 'Files read once +100.0 %'], None),
 }
 COLUMNS = ['I/O takes [0-9.]+ %']
-READS = ['files .* read', '% sequential', '% consecutive', 'MB/s per request',
-         'File access: ', r'Reads \(data set\) +requests', 'Latencies',
-         'metadata calls', 'Phases']
+READS = ['files, .* read', '% sequential', '% consecutive', 'Each request',
+         'File access +', 'Reads of the data set by size',
+         'Calls and their times', 'metadata calls', 'Phases']
 
 
 def trace_of(bench, name, keep):
@@ -247,7 +246,7 @@ def check(bench, name, trace):
     _, _, wanted, words, unwanted = WORKLOADS[name]
     text = bench.run(bench.weir, 'report', trace)
     flat = re.sub(r'\s+', ' ', text)
-    codes = set(re.findall(r'^([DS]\d\d)  ', text, re.M))
+    codes = set(re.findall(r'^([DS]\d\d): ', text, re.M))
     wrong = [f'{code} is missing' for code in wanted - codes]
     wrong += [f'{code} is not to be said' for code in
               (codes if unwanted is None else codes & unwanted)]

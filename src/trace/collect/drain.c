@@ -164,15 +164,6 @@ static void remember_map(struct wr_tapped *t, const struct wr_trace_event *e,
         wr_tapped_map_remove(t, address);
 }
 
-/* What /proc/PID/io counts of it: asynchronous calls are not in there. */
-static void match(struct wr_tapped *t, const struct wr_trace_event *e)
-{
-    if (e->op == WR_TRACE_READ || e->op == WR_TRACE_COPY_IN)
-        t->read += e->bytes;
-    if (e->op == WR_TRACE_WRITE || e->op == WR_TRACE_COPY_OUT)
-        t->written += e->bytes;
-}
-
 static void event_files(struct wr_collect *c, struct wr_tapped *t,
                         const struct wr_tap_record *r, struct wr_trace_event *e)
 {
@@ -212,7 +203,7 @@ static void event_record(struct wr_collect *c, struct wr_tapped *t,
     if (p->placed)
         remember_map(t, &e, p->address);
     if (!(e.flags & WR_TRACE_SAMPLED))
-        match(t, &e);
+        wr_tapped_match(t, &e);
     wr_collect_event(c, &e);
 }
 

@@ -327,6 +327,31 @@ static void follow_open(struct wr_kernel_done *d)
         *f = (struct wr_kernel_fd){.known = true, .file = file};
 }
 
+/* What says nothing but which file a descriptor means, or a path; false: it is
+ * another call. */
+static bool follow_names(struct wr_kernel_done *d)
+{
+    switch (d->t->now.call->shape) {
+    case WR_CALL_CONTROL:
+        if (d->args[1] == F_DUPFD || d->args[1] == F_DUPFD_CLOEXEC)
+            duplicated(d);
+        return true;
+    case WR_CALL_DUP:
+    case WR_CALL_DUP_TO:
+        duplicated(d);
+        return true;
+    case WR_CALL_CLOSE_RANGE:
+        wr_kernel_fd_forget(d->p, d->args[0], d->args[1]);
+        return true;
+    case WR_CALL_CHDIR:
+    case WR_CALL_FCHDIR:
+        changed_folder(d, d->t->now.call->shape == WR_CALL_FCHDIR);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The library has it: only what descriptors mean may have changed. */
 static void follow(struct wr_kernel_done *d)
 {
@@ -336,26 +361,11 @@ static void follow(struct wr_kernel_done *d)
     case WR_CALL_OPEN_HOW:
         follow_open(d);
         break;
-    case WR_CALL_CONTROL:
-        if (d->args[1] != F_DUPFD && d->args[1] != F_DUPFD_CLOEXEC)
-            break;
-        /* fall through */
-    case WR_CALL_DUP:
-    case WR_CALL_DUP_TO:
-        duplicated(d);
-        break;
     case WR_CALL_CLOSE:
         wr_kernel_fd_forget(d->p, d->args[0], d->args[0]);
         break;
-    case WR_CALL_CLOSE_RANGE:
-        wr_kernel_fd_forget(d->p, d->args[0], d->args[1]);
-        break;
-    case WR_CALL_CHDIR:
-    case WR_CALL_FCHDIR:
-        changed_folder(d, d->t->now.call->shape == WR_CALL_FCHDIR);
-        break;
     default:
-        break;
+        follow_names(d);
     }
 }
 
@@ -377,17 +387,6 @@ static void by_shape(struct wr_kernel_done *d)
         break;
     case WR_CALL_CLOSE:
         closed(d);
-        break;
-    case WR_CALL_CLOSE_RANGE:
-        wr_kernel_fd_forget(d->p, d->args[0], d->args[1]);
-        break;
-    case WR_CALL_CONTROL:
-        if (d->args[1] != F_DUPFD && d->args[1] != F_DUPFD_CLOEXEC)
-            break;
-        /* fall through */
-    case WR_CALL_DUP:
-    case WR_CALL_DUP_TO:
-        duplicated(d);
         break;
     case WR_CALL_SEEK:
         sought(d);
@@ -417,15 +416,12 @@ static void by_shape(struct wr_kernel_done *d)
     case WR_CALL_COPY_IN:
         copied(d);
         break;
-    case WR_CALL_CHDIR:
-    case WR_CALL_FCHDIR:
-        changed_folder(d, d->t->now.call->shape == WR_CALL_FCHDIR);
-        break;
     case WR_CALL_EXEC: /* it has failed */
     case WR_CALL_EXIT:
         break;
     default:
-        emit(d);
+        if (!follow_names(d))
+            emit(d);
     }
 }
 

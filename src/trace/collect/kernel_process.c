@@ -203,22 +203,13 @@ bool wr_kernel_takes(const struct wr_kernel_process *p, uint64_t ip)
 
 /* --- events --- */
 
-/* What /proc/PID/io counts of it. */
-static void match(struct wr_tapped *t, const struct wr_trace_event *e)
-{
-    if (e->op == WR_TRACE_READ || e->op == WR_TRACE_COPY_IN)
-        t->read += e->bytes;
-    if (e->op == WR_TRACE_WRITE || e->op == WR_TRACE_COPY_OUT)
-        t->written += e->bytes;
-}
-
 static void write_event(struct wr_kernel *k, struct wr_tapped *t,
                         const struct wr_trace_event *e)
 {
     struct wr_trace_event own = *e;
 
     own.process = t->process;
-    match(t, e);
+    wr_tapped_match(t, e);
     k->c->sum.kernel_events++;
     wr_collect_event(k->c, &own);
 }

@@ -180,6 +180,14 @@ const struct wr_tapped_map *wr_tapped_map_at(const struct wr_tapped *t,
 
 /* --- what /proc tells of it --- */
 
+void wr_tapped_match(struct wr_tapped *t, const struct wr_trace_event *e)
+{
+    if (e->op == WR_TRACE_READ || e->op == WR_TRACE_COPY_IN)
+        t->read += e->bytes;
+    if (e->op == WR_TRACE_WRITE || e->op == WR_TRACE_COPY_OUT)
+        t->written += e->bytes;
+}
+
 /* The counters of the process's whole life; those of its last words are newer
  * than what is read here while it runs. */
 void wr_sample_io(struct wr_tapped *t)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "trace/event.h"
 #include "trace/preload/shared.h"
 #include "weir/error.h"
 
@@ -62,5 +63,9 @@ bool wr_tapped_map_add(struct wr_tapped *t, const struct wr_tapped_map *m);
 void wr_tapped_map_remove(struct wr_tapped *t, uint64_t at);
 const struct wr_tapped_map *wr_tapped_map_at(const struct wr_tapped *t,
                                              uint64_t address);
+
+/* Adds what /proc/PID/io counts of an event: asynchronous calls are not in
+ * there. */
+void wr_tapped_match(struct wr_tapped *t, const struct wr_trace_event *e);
 
 #endif

@@ -8,7 +8,7 @@ for rank in 0 1; do
 done
 ls
 weir trace merge -q all.wtrace job.0.wtrace job.1.wtrace
-weir report all.wtrace | grep -o "ranks: 2"
+weir report all.wtrace | grep -o "2 ranks"
 weir report all.wtrace | grep "Made of"
 ! weir trace merge all.wtrace job.0.wtrace
 ! weir trace merge two.wtrace job.0.wtrace job.0.wtrace

@@ -14,7 +14,7 @@ try() {
 }
 
 for kind in 'bench' 'bench --runs 2 --vary --ranks 3' 'bench --no-monitor' ckpt probe \
-    replay run run-search run-slow plan-explain; do
+    replay run run-search run-slow plan-explain trace; do
     # shellcheck disable=SC2086 # a list of words
     python3 "$make" $kind | try "$(echo "$kind" | sed 's/[ -].*//')" "$kind"
 done

@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "record/doc_private.h"
 #include "record/report.h"
+#include "record/result.h"
 
 #define FINDING                                                                \
     "{'code': 'D14', 'title': 'slow saves', 'what': 'Saves stop it.',"         \
@@ -146,6 +147,128 @@ static void test_nothing(void **state)
     json_decref(j);
 }
 
+/* --- what weir trace prints --- */
+
+static char *printed(const char *record, unsigned width)
+{
+    struct wr_doc_text_style style = {.width = width};
+    json_t *j = parsed(record);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    weir_err err;
+
+    assert_non_null(out);
+    assert_int_equal(wr_result_print(j, style, out, &err), 0);
+    fclose(out);
+    json_decref(j);
+    return text;
+}
+
+static void assert_says(const char *text, const char *words)
+{
+    if (!strstr(text, words))
+        fail_msg("not \"%s\" in:\n%s", words, text);
+}
+
+/* The same words as the page, without charts. */
+static void test_printed(void **state)
+{
+    char *text = printed(whole, 100);
+
+    (void)state;
+    assert_says(text, "\nProgram    python3 train.py\n"
+                      "Processes  3: 1 main, 2 workers (2 at once), 0 ranks\n"
+                      "Events     123,456\n");
+    assert_says(text, "\n7 events were over the budget: ");
+    assert_says(text, "\nThe trace is not complete: cut off.\n");
+    assert_says(text, "\nI/O takes 25.0 % of the run of 9.5 s, ");
+    assert_says(text, "\nD14: slow saves\n  Saves stop it.\n"
+                      "Lost      2.5 s per epoch\n"
+                      "Expected  2 s less per epoch (sure)\n");
+    assert_says(text, "  - Evidence: 3 saves\n  - Change: save later\n");
+    assert_says(text, "1.000  1 s   ck/</script>\n");
+    assert_says(text, "Data set         10 files, 1.0 KB; 3.0 KB read, 1.0 KB "
+                      "of it different (3.00 times)\n");
+    assert_says(text,
+                "1 KiB         3    75.0%    9 B  1.00 s  25.0%  9 B/s\n");
+    assert_says(text,
+                " more         1    25.0%    9 B  3.00 s  75.0%  3 B/s\n");
+    assert_says(text, "open      5      -  1.0 ms");
+    assert_says(text, "train    0.00  2.00 s");
+    assert_null(strstr(text, "time (s)")); /* no chart */
+    assert_null(strstr(text, "The machine"));
+    free(text);
+}
+
+/* What is known of some traces alone. */
+static void test_printed_more(void **state)
+{
+    static const char more[] =
+        "{'command': 'trace', 'run': {'seconds': 2, 'merged': 4, 'ranks': 4,"
+        "  'lost_records': 17, 'left_out': 20, 'batches': 46,"
+        "  'batch_gap_s': 0.0021},"
+        " 'findings': [{'code': 'D15', 'title': 'unsafe', 'risk': true,"
+        "  'seconds': 3, 'what': 'x'}, {'code': 'D99', 'title': 'odd'},"
+        "  {'code': 'S06', 'title': 'once', 'seconds': 0.5, 'gain': 0.25,"
+        "  'once': true, 'sure': 'likely'}],"
+        " 'data_set': {'files': 1, 'read_bytes': 1000, 'reads': 4, 'read_s': 2,"
+        "  'opens': 3, 'shared_files': 1, 'device_bytes': 250,"
+        "  'resident_bytes': 25, 'resident_of': 100,"
+        "  'common': [{'bytes': 512, 'count': 3}, {'bytes': 8, 'count': 1}]}}";
+    char *text = printed(more, 200);
+
+    (void)state;
+    assert_says(text, "Made of    4 traces, by weir trace merge\n");
+    assert_says(text, "\n17 of the kernel's records are lost: ");
+    assert_says(text, "first rows, 20 are left out.\n");
+    assert_says(text, "\nD15: unsafe\n  x\nLost  a risk\n");
+    assert_says(text, "\nLost  not known\n");
+    assert_says(text, "\nLost      500 ms per run\n"
+                      "Expected  250 ms less per run (likely)\n");
+    assert_says(text,
+                "Usual sizes      75.0 % of reads ask for 512 bytes, 25.0 "
+                "% of reads ask for 8 bytes\n");
+    assert_says(text, "Each request     500 B/s; 3 opens\n");
+    assert_says(text, "Devices gave     250 B: 75.0 % of what was read came "
+                      "from the page cache\n");
+    assert_says(text, "In memory        25.0 % of the data set at the end\n");
+    assert_says(text, "Shared           1 files were read by more than one "
+                      "rank\n");
+    assert_says(text, "Batches          46, with pauses of more than 2.1 ms "
+                      "between them\n");
+    assert_null(strstr(text, "Nothing to change"));
+    free(text);
+    text = printed("{'command': 'trace'}", 80);
+    assert_says(text, "\nNothing to change was found.\n");
+    assert_null(strstr(text, "Data set"));
+    free(text);
+}
+
+/* Long tables are cut and say so; names cannot move the cursor, and sentences
+ * keep to the width. */
+static void test_printed_long(void **state)
+{
+    json_t *j = parsed("{'command': 'trace', 'saves': [], 'files': []}");
+    char *record, *text;
+
+    (void)state;
+    for (int k = 0; k < 15; k++)
+        json_array_append_new(json_object_get(j, "saves"),
+                              json_pack("{s:i, s:i, s:b, s:s}", "from_s", k,
+                                        "to_s", k + 1, "waits", k & 1, "path",
+                                        "/out/\033[31mmodel"));
+    record = json_dumps(j, 0);
+    text = printed(record, 60);
+    assert_null(strchr(text, '\033'));
+    assert_says(text, "saves: the first 12 of 15 are in\n");
+    assert_says(text, "  12   11.00  1.00 s");
+    assert_null(strstr(text, "  13   12.00"));
+    free(text);
+    free(record);
+    json_decref(j);
+}
+
 /* --- any JSON --- */
 
 static json_t *odd_value(struct wr_rng *rng)
@@ -223,6 +346,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_printed_more),
+        cmocka_unit_test(test_printed_long),
         cmocka_unit_test(test_any),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

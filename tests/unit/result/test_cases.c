@@ -137,7 +137,7 @@ static void test_single(void **state)
 static void test_others(void **state)
 {
     static const char *const texts[] = {
-        "{}", "{\"command\": \"trace\"}", "{\"command\": \"bench\"}",
+        "{}", "{\"command\": \"convert\"}", "{\"command\": \"bench\"}",
         "{\"command\": \"bench\", \"cases\": {}}", "[]"};
     struct wr_view_record r;
 

@@ -33,15 +33,6 @@ static void *map_file(const char *folder, const char *name, size_t size)
     return base;
 }
 
-uint64_t tapper_stamp(const struct tapper *t)
-{
-#if defined(__x86_64__)
-    if (t->control->tsc)
-        return __builtin_ia32_rdtsc();
-#endif
-    return wr_clock_ns();
-}
-
 void tapper_open(struct tapper *t)
 {
     const char *base = getenv("TMPDIR");
@@ -60,6 +51,11 @@ void tapper_open(struct tapper *t)
                          &err),
          &err);
     t->control = map_file(wr_collect_folder(t->c), "control", 4096);
+    /* Stamps of nanoseconds: what a counter's are is known better and better,
+     * and two rounds would not agree. */
+    t->control->tsc = 0;
+    t->control->start_stamp = t->control->start_ns;
+    t->c->start_stamp = t->c->start_ns;
 }
 
 struct wr_tap_process *tapper_process(struct tapper *t, uint32_t number,
@@ -80,7 +76,7 @@ struct wr_tap_process *tapper_process(struct tapper *t, uint32_t number,
                                  .world = -1,
                                  .threads = 1,
                                  .pid_space = wr_collect_pid_space(),
-                                 .start = tapper_stamp(t),
+                                 .start = wr_clock_ns(),
                                  .status = -1};
     if (!parent) {
         strcpy(p->program, "/bin/made");
@@ -123,6 +119,31 @@ struct wr_tap_record *tapper_put(struct wr_tap_process *p, unsigned slot,
     return (void *)at;
 }
 
+struct wr_tap_record tapper_record(uint8_t op, uint32_t handle)
+{
+    return (struct wr_tap_record){
+        .stamp = wr_clock_ns(), .op = op, .handle = handle, .off = UINT64_MAX};
+}
+
+void tapper_read(struct wr_tap_process *p, unsigned slot, uint32_t handle,
+                 uint64_t off, uint32_t len)
+{
+    struct wr_tap_record r = tapper_record(WR_TRACE_READ, handle);
+
+    r.off = off;
+    r.len = len;
+    tapper_put(p, slot, r, NULL);
+}
+
+void tapper_name(struct wr_tap_process *p, unsigned slot, uint32_t handle,
+                 uint32_t dir, const char *path)
+{
+    struct wr_tap_record r = tapper_record(WR_TRACE_OPEN, handle);
+
+    r.off = dir;
+    tapper_put(p, slot, r, path);
+}
+
 void tapper_commit(struct wr_tap_process *p, unsigned slot)
 {
     struct wr_tap_chunk *c = wr_tap_chunk_at(p, slot);
@@ -158,6 +179,17 @@ void tapper_close(struct tapper *t)
 const char *tapper_path(const struct tapper *t, uint32_t file)
 {
     return file == WR_TRACE_NO_FILE ? "" : wr_trace_file_name(t->f, file)->path;
+}
+
+void tapper_expect(const struct tapper *t, size_t n, unsigned op,
+                   const char *path, uint64_t bytes)
+{
+    const struct wr_trace_event *e = &t->events[n];
+
+    assert_true(n < t->count);
+    assert_string_equal(wr_trace_op_name(e->op), wr_trace_op_name(op));
+    assert_string_equal(tapper_path(t, e->file), path);
+    assert_int_equal(e->bytes, bytes);
 }
 
 void tapper_done(struct tapper *t)

@@ -1,9 +1,9 @@
 /* tapper.h - processes that never ran, in the memory of a collector.
  * SPDX-License-Identifier: Apache-2.0
  *
- * They are written as the preloaded library writes them, but for what a test does
- * to them; their file is mapped, and all of it may be changed. A failure fails
- * the test. */
+ * They are written as the preloaded library writes them, by a clock of
+ * nanoseconds, but for what a test does to them: their file is mapped, and all of
+ * it may be changed. A failure fails the test. */
 #ifndef TEST_TRACE_TAPPER_H
 #define TEST_TRACE_TAPPER_H
 
@@ -11,7 +11,7 @@
 #include "trace/collect/state.h"
 
 #define TAPPED_MAX 8
-#define TAP_EVENTS 4096
+#define TAP_EVENTS 16384
 
 struct tapper {
     char dir[256], path[300]; /* of the trace */
@@ -35,12 +35,21 @@ void tapper_ready(struct tapper *t, uint32_t number);
 /* Behind what the chunk has: the record, its name (NULL: none), not committed. */
 struct wr_tap_record *tapper_put(struct wr_tap_process *p, unsigned slot,
                                  struct wr_tap_record r, const char *name);
+/* A record of now, at no place of a file; a read; an open of a path in the folder
+ * with the handle `dir`, 0: from where the process is. */
+struct wr_tap_record tapper_record(uint8_t op, uint32_t handle);
+void tapper_read(struct wr_tap_process *p, unsigned slot, uint32_t handle,
+                 uint64_t off, uint32_t len);
+void tapper_name(struct wr_tap_process *p, unsigned slot, uint32_t handle,
+                 uint32_t dir, const char *path);
 void tapper_commit(struct wr_tap_process *p, unsigned slot);
-uint64_t tapper_stamp(const struct tapper *t); /* now, by the records' clock */
 /* Ends the collector and reads its trace, which is whole. */
 void tapper_close(struct tapper *t);
 /* The path of a file of an event, "" for none. */
 const char *tapper_path(const struct tapper *t, uint32_t file);
+/* Event number n is of that kind, on that file. */
+void tapper_expect(const struct tapper *t, size_t n, unsigned op,
+                   const char *path, uint64_t bytes);
 void tapper_done(struct tapper *t);
 
 #endif

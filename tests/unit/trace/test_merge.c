@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/finding.h"
 #include "trace/merge.h"
-#include "trace/report.h"
 
 #define WALL UINT64_C(1700000000000000000)
 
