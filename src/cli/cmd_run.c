@@ -88,14 +88,13 @@ static int load(struct run_call *c, weir_err *err)
     if (r == 0)
         r = wr_workload_load(name, c->overrides, c->override_count,
                              wr_session_note, &c->s, &c->w, err);
-    if (r == 0 && a->scale != 1)
-        r = wr_workload_scale(c->w, a->scale, world_of(c), err);
-    if (r < 0)
-        return r;
-    wr_run_defaults(&c->plan);
-    c->plan.w = c->w;
-    c->plan.accelerators = accelerators_of(c);
-    return wr_run_plan_of(c->s.cli, &c->plan, err);
+    if (r == 0 && a->plan.scale != 1)
+        r = wr_workload_scale(c->w, a->plan.scale, world_of(c), err);
+    if (r == 0)
+        r = wr_run_plan_of(c->s.cli, c->w, &c->plan, err);
+    if (r == 0)
+        c->plan.accelerators = accelerators_of(c);
+    return r;
 }
 
 /* --- the data --- */

@@ -135,7 +135,7 @@ static void say_saved(const struct wr_cli *cli,
 
     if (r == WEIR_ESTATE && res->has_saved) /* it would end there again */
         wr_cli_note(cli, "step %" PRIu64 " is still there", res->saved);
-    else if (!a->ckpt)
+    else if (!a->plan.ckpt.fast)
         wr_cli_note(cli, "nothing was saved: --ckpt FOLDER keeps checkpoints");
     else if (res->has_saved)
         wr_cli_note(cli,
@@ -189,14 +189,11 @@ static int train_work(void *call, weir_err *err)
 
 /* Labels inside records are not known before these are read: the classes are
  * those whose names lie beside them, or as many as is said. */
-static int find_classes(const struct wr_cli *cli, struct wr_train_plan *plan,
-                        weir_err *err)
+static int find_classes(struct wr_train_plan *plan, weir_err *err)
 {
-    const struct train_args *a = cli->args;
     struct wr_classes found;
     int r;
 
-    plan->classes = (uint32_t)a->classes;
     if (plan->classes || !plan->ds->format->unpack ||
         weir_dataset_class_count(plan->ds) ||
         plan->accelerator.kind != WR_ACCELERATOR_CPU)
@@ -252,13 +249,13 @@ static int train_begin(void *call)
 
     c->plan.ds = c->s.ds;
     wr_dataset_note_issues(c->s.cli, c->s.ds);
-    if (find_classes(c->s.cli, &c->plan, &err) < 0)
+    if (find_classes(&c->plan, &err) < 0)
         return wr_cli_fail(c->s.cli, "%s", err.msg);
     note_classes(c->s.cli, &c->plan);
     if (!a->json)
         train_print_head(c->s.cli, &c->plan);
-    wr_session_watch(&c->s, a->ckpt);
-    wr_session_watch(&c->s, a->slow);
+    wr_session_watch(&c->s, a->plan.ckpt.fast);
+    wr_session_watch(&c->s, a->plan.ckpt.slow);
     return WR_GO_ON;
 }
 

@@ -23,11 +23,13 @@ static const struct wr_choice crop_choices[] = {
     {NULL, 0, NULL}};
 
 #define A struct train_args
+#define P struct wr_train_plan /* its first member */
 const struct wr_option wr_train_options[] = {
-    {WR_OPT_UINT(A, epochs), .name = "epochs", .arg = "N", .min = 1, .max = 1e9,
-     .def_note = "1, or as --iterations says", .group = "What to train",
+    {WR_OPT_UINT(A, plan.epochs), .name = "epochs", .arg = "N", .min = 1,
+     .max = 1e9, .def_note = "1, or as --iterations says",
+     .group = "What to train",
      .help = "passes over the training part, counted from the very beginning"},
-    {WR_OPT_UINT(A, iterations), .name = "iterations", .letter = 'i',
+    {WR_OPT_UINT(A, plan.iterations), .name = "iterations", .letter = 'i',
      .arg = "N", .min = 1, .max = 1e11, .def_note = "as --epochs says",
      .help = "batches to train on, counted from the very beginning"},
     {WR_OPT_STRING(A, accelerator), .name = "accelerator", .arg = "NAME",
@@ -39,27 +41,27 @@ const struct wr_option wr_train_options[] = {
      .def_note = "onednn if it is installed, else reference",
      .help = "what the cpu computes with: onednn (fast), reference (the same "
              "weights for any number of threads)"},
-    {WR_OPT_UINT(A, compute_threads), .name = "compute-threads", .arg = "N",
+    {WR_OPT_U32(A, plan.compute_threads), .name = "compute-threads", .arg = "N",
      .max = 1024, .def_note = "one per core", .help = "threads that compute"},
-    {WR_OPT_DOUBLE(A, width), .name = "width", .arg = "F", .max = 4,
+    {WR_OPT_DOUBLE(A, plan.width), .name = "width", .arg = "F", .max = 4,
      .def_note = "0.25 for cpu, else 1",
      .help = "channels of AlexNet's layers, as a fraction of the published "
              "ones"},
-    {WR_OPT_DOUBLE(A, learning_rate), .name = "learning-rate", .arg = "F",
+    {WR_OPT_DOUBLE(A, plan.learning_rate), .name = "learning-rate", .arg = "F",
      .max = 1e6, .def = "0.0005", .help = "step size of Adam"},
     {WR_OPT_DOUBLE(A, holdout), .name = "holdout", .arg = "F", .max = 0.5,
      .def_note = "0.1 for cpu, else 0",
      .help = "part of the samples kept for validation after each epoch; 0: "
              "none"},
-    {WR_OPT_UINT(A, classes), .name = "classes", .letter = 'c', .arg = "N",
+    {WR_OPT_U32(A, plan.classes), .name = "classes", .letter = 'c', .arg = "N",
      .min = 1, .max = 1 << 24, .def_note = "the data set's",
      .help = "classes that the samples belong to, if labels are inside records "
              "and no classes.txt beside them names the classes"},
-    {WR_FEED_NAME(A, split_seed), WR_FEED_DEF(split_seed),
+    {WR_FEED_NAME(P, split_seed), WR_FEED_DEF(split_seed),
      .help = "seed of the choice of these"},
-    {WR_OPT_UINT(A, seed), .name = "seed", .arg = "N", .def = "0",
+    {WR_OPT_UINT(A, plan.seed), .name = "seed", .arg = "N", .def = "0",
      .help = "seed of the first weights and of the shuffle"},
-    {WR_OPT_FLAG(A, synthetic), .name = "synthetic",
+    {WR_OPT_FLAG(A, plan.synthetic), .name = "synthetic",
      .help = "train on one batch from memory again and again: what computing "
              "alone takes"},
     {WR_OPT_FLAG(A, compare), .name = "compare",
@@ -70,58 +72,60 @@ const struct wr_option wr_train_options[] = {
      .min = 2, .max = WR_TRAIN_ROUNDS_MAX, .def = "4",
      .help = "with --compare: rounds; the first is a warm-up and not counted"},
 
-    {WR_FEED_NAME(A, batch), .letter = 'b', .min = 1, .max = 1 << 16,
+    {WR_FEED_NAME(P, batch), .letter = 'b', .min = 1, .max = 1 << 16,
      WR_FEED_DEF(batch), .group = "The input", WR_FEED_HELP(batch)},
-    {WR_FEED_NAME(A, threads), .letter = 't', .max = 1024,
+    {WR_FEED_NAME(P, threads), .letter = 't', .max = 1024,
      WR_FEED_NOTE(threads), .help = "workers of the input"},
-    {WR_FEED_NAME(A, depth), .letter = 'd', .min = 1, .max = 4096,
+    {WR_FEED_NAME(P, depth), .letter = 'd', .min = 1, .max = 4096,
      WR_FEED_DEF(depth), WR_FEED_HELP(depth)},
-    {WR_FEED_NAME(A, prefetch), .letter = 'p', .max = 1024,
+    {WR_FEED_NAME(P, prefetch), .letter = 'p', .max = 1024,
      WR_FEED_DEF(prefetch),
      .help = "finished batches kept ahead; 0: work only while training waits"},
-    {WR_FEED_NAME(A, size), WR_FEED_RANGE(size), WR_FEED_DEF(size),
+    {WR_FEED_NAME(P, size), WR_FEED_RANGE(size), WR_FEED_DEF(size),
      .help = "size of the pictures; at least 67x67"},
-    {WR_FEED(A, decode)},
-    {WR_FEED(A, resize)},
-    {WR_FEED(A, orient)},
-    {WR_FEED_NAME(A, crop), .choices = crop_choices, WR_FEED_DEF(crop),
+    {WR_FEED(P, decode)},
+    {WR_FEED(P, resize)},
+    {WR_FEED(P, orient)},
+    {WR_FEED_NAME(P, crop), .choices = crop_choices, WR_FEED_DEF(crop),
      WR_FEED_HELP(crop)},
-    {WR_FEED_NAME(A, flip), WR_FEED_HELP(flip)},
-    {WR_FEED(A, order)},
-    {WR_FEED(A, on_error)},
-    {WR_FEED(A, cache)},
-    {WR_FEED(A, cache_what)},
-    {WR_FEED(A, io)},
-    {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
+    {WR_FEED_NAME(P, flip), WR_FEED_HELP(flip)},
+    {WR_FEED(P, order)},
+    {WR_FEED(P, on_error)},
+    {WR_FEED(P, cache)},
+    {WR_FEED(P, cache_what)},
+    {WR_FEED(P, io)},
+    {WR_FEED_NAME(P, direct), WR_FEED_HELP(direct)},
     WR_OPEN_OPTIONS(A, "the data set"),
 
-    {WR_OPT_STRING(A, ckpt), .name = "ckpt", .old = "fast", .arg = "FOLDER",
-     .flags = WR_OPTION_PATH, .group = "Checkpoints",
+    {WR_OPT_STRING(A, plan.ckpt.fast), .name = "ckpt", .old = "fast",
+     .arg = "FOLDER", .flags = WR_OPTION_PATH, .group = "Checkpoints",
      .help = "where to save: the store's folder, or the fast tier's (or a URL: "
              "emu:hdd:FOLDER)"},
-    {WR_OPT_STRING(A, slow), .name = "slow", .arg = "FOLDER",
+    {WR_OPT_STRING(A, plan.ckpt.slow), .name = "slow", .arg = "FOLDER",
      .flags = WR_OPTION_PATH,
      .help = "the slow tier's folder, if there are two tiers"},
-    {WR_OPT_STRING(A, store), .name = "store", .arg = "ID",
+    {WR_OPT_STRING(A, plan.ckpt.store), .name = "store", .arg = "ID",
      .help = "demand the store with this id (weir ckpt id): refuse any other "
              "one, and an empty folder"},
-    {WR_OPT_UINT(A, save_every), .name = "save-every", .arg = "N",
+    {WR_OPT_UINT(A, plan.save_every), .name = "save-every", .arg = "N",
      .def_note = "at the end",
      .help = "save after every N iterations, and at the end"},
-    {WR_OPT_ENUM(A, level), .name = "level", .arg = "LEVEL",
+    {WR_OPT_CHOICE(A, plan.level), .name = "level", .arg = "LEVEL",
      .choices = wr_level_choices, .def = "snapshot",
      .help = "how far a step gets before training goes on"},
-    {WR_OPT_UINT(A, keep), .name = "keep", .letter = 'k', .arg = "N",
-     .max = 1000000, .def = "5", .help = "newest steps to keep; 0: all"},
-    {WR_OPT_UINT(A, keep_fast), .name = "keep-fast", .arg = "N", .max = 1000000,
-     .def = "1", .help = "drained steps to keep on the fast tier too; 0: none"},
-    {WR_OPT_UINT(A, keep_abandoned), .name = "keep-abandoned", .arg = "N",
+    {WR_OPT_U32(A, plan.ckpt.keep_last), .name = "keep", .letter = 'k',
+     .arg = "N", .max = 1000000, .def = "5",
+     .help = "newest steps to keep; 0: all"},
+    {WR_OPT_U32(A, plan.ckpt.keep_fast), .name = "keep-fast", .arg = "N",
      .max = 1000000, .def = "1",
+     .help = "drained steps to keep on the fast tier too; 0: none"},
+    {WR_OPT_U32(A, plan.ckpt.keep_abandoned), .name = "keep-abandoned",
+     .arg = "N", .max = 1000000, .def = "1",
      .help = "newest steps to keep of those that the run has left by going "
              "back; 0: none"},
-    {WR_OPT_FLAG(A, verify), .name = "verify", .def = "yes",
+    {WR_OPT_YES(A, plan.ckpt.verify), .name = "verify", .def = "yes",
      .help = "do not read saved steps back"},
-    {WR_OPT_FLAG(A, resume), .name = "resume",
+    {WR_OPT_FLAG(A, plan.resume), .name = "resume",
      .help = "go on from the newest checkpoint, in the middle of an epoch; "
              "without one start from the beginning"},
 
@@ -131,11 +135,15 @@ const struct wr_option wr_train_options[] = {
      .help = "print the run record instead of the summary"},
     WR_MONITOR_OPTION(A),
     WR_OPTIONS_END};
+#undef P
 #undef A
 
 void wr_train_args_defaults(void *args)
 {
-    weir_pipeline_defaults(&((struct train_args *)args)->feed);
+    struct train_args *a = args;
+
+    wr_train_defaults(&a->plan);
+    a->plan.epochs = 0;
 }
 
 /* Whether the command has an option for it. */
@@ -150,39 +158,26 @@ static bool is_setting(const struct wr_setting *s)
 
 /* --- the plan --- */
 
-static void set_ckpt(const struct train_args *a, struct wr_train_plan *p)
-{
-    p->ckpt.fast = a->ckpt;
-    p->ckpt.slow = a->slow;
-    p->ckpt.store = a->store;
-    p->ckpt.keep_abandoned = (uint32_t)a->keep_abandoned;
-    p->ckpt.verify = a->verify;
-    p->ckpt.keep_last = (uint32_t)a->keep;
-    p->ckpt.keep_fast = (uint32_t)a->keep_fast;
-    p->level = (enum weir_level)a->level;
-    p->save_every = a->save_every;
-    p->resume = a->resume;
-}
-
 /* Options that change nothing without another one. */
 static int check_pairs(const struct wr_cli *cli, weir_err *err)
 {
     const struct train_args *a = cli->args;
+    const struct wr_train_plan *p = &a->plan;
     const struct {
         const char *option;
         bool fits;
         const char *with;
     } needs[] = {
-        {"slow", a->ckpt, "--ckpt"},
-        {"store", a->ckpt, "--ckpt"},
-        {"keep-abandoned", a->ckpt, "--ckpt"},
-        {"save-every", a->ckpt, "--ckpt"},
-        {"level", a->ckpt, "--ckpt"},
-        {"keep", a->ckpt, "--ckpt"},
-        {"keep-fast", a->slow, "--slow"},
-        {"verify", a->ckpt, "--ckpt"},
-        {"resume", a->ckpt, "--ckpt"},
-        {"cache-what", a->feed.cache, "--cache"},
+        {"slow", p->ckpt.fast, "--ckpt"},
+        {"store", p->ckpt.fast, "--ckpt"},
+        {"keep-abandoned", p->ckpt.fast, "--ckpt"},
+        {"save-every", p->ckpt.fast, "--ckpt"},
+        {"level", p->ckpt.fast, "--ckpt"},
+        {"keep", p->ckpt.fast, "--ckpt"},
+        {"keep-fast", p->ckpt.slow, "--slow"},
+        {"verify", p->ckpt.fast, "--ckpt"},
+        {"resume", p->ckpt.fast, "--ckpt"},
+        {"cache-what", p->feed.cache, "--cache"},
         {"repeat", a->compare, "--compare"},
     };
 
@@ -190,15 +185,15 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
         if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
             return wr_fail(err, WEIR_EINVAL, "option --%s goes with %s",
                            needs[i].option, needs[i].with);
-    if (a->synthetic && !a->iterations)
+    if (p->synthetic && !p->iterations)
         return wr_fail(err, WEIR_EINVAL,
                        "option --synthetic needs "
                        "--iterations: there are no epochs");
-    if (a->compare && (a->ckpt || a->epochs || a->synthetic))
+    if (a->compare && (p->ckpt.fast || p->epochs || p->synthetic))
         return wr_fail(err, WEIR_EINVAL,
                        "option --compare does not go with --ckpt, --epochs or "
                        "--synthetic");
-    if (a->level == WEIR_LEVEL_VERIFIED && !a->verify)
+    if (p->level == WEIR_LEVEL_VERIFIED && !p->ckpt.verify)
         return wr_fail(err, WEIR_EINVAL,
                        "--level verified and --no-verify contradict");
     return 0;
@@ -227,13 +222,14 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
                        weir_err *err)
 {
     const struct train_args *a = cli->args;
-    bool cpu, holds_out = !a->synthetic && !a->compare;
+    bool cpu, holds_out = !p->synthetic && !a->compare;
     int r = wr_accelerator_parse(a->accelerator, &p->accelerator, err);
 
     if (r < 0)
         return wr_fail_prefix(err, r, "option --accelerator");
     cpu = p->accelerator.kind == WR_ACCELERATOR_CPU;
-    p->width = wr_cli_given(cli, "width") ? a->width : cpu ? SMALL_WIDTH : 1;
+    if (!wr_cli_given(cli, "width"))
+        p->width = cpu ? SMALL_WIDTH : 1;
     p->feed.holdout = (float)(wr_cli_given(cli, "holdout") ? a->holdout
                               : cpu && holds_out           ? HOLDOUT
                                                            : 0);
@@ -241,7 +237,7 @@ static int set_compute(const struct wr_cli *cli, struct wr_train_plan *p,
     p->validate = cpu && p->feed.holdout > 0;
     if (p->width <= 0)
         return wr_fail(err, WEIR_EINVAL, "option --width: must be over 0");
-    if (a->learning_rate <= 0)
+    if (p->learning_rate <= 0)
         return wr_fail(err, WEIR_EINVAL,
                        "option --learning-rate: must be over 0");
     if (a->compare && p->accelerator.kind == WR_ACCELERATOR_NONE)
@@ -258,20 +254,14 @@ int wr_train_plan_of(const struct wr_cli *cli, struct wr_train_plan *ret,
     const struct train_args *a = cli->args;
     int r = check_pairs(cli, err);
 
-    wr_train_defaults(ret);
-    ret->learning_rate = a->learning_rate;
-    ret->compute_threads = (unsigned)a->compute_threads;
-    ret->seed = a->seed;
-    ret->iterations = a->compare && !a->iterations ? COMPARED : a->iterations;
-    ret->epochs = a->epochs || ret->iterations ? a->epochs : 1;
-    ret->synthetic = a->synthetic;
-    set_ckpt(a, ret);
-    ret->feed = a->feed;
+    *ret = a->plan;
+    if (a->compare && !ret->iterations)
+        ret->iterations = COMPARED;
+    if (!ret->epochs && !ret->iterations)
+        ret->epochs = 1;
     ret->is_setting = is_setting;
-    ret->feed.seed = a->seed;
+    ret->feed.seed = ret->seed;
     if (!ret->feed.threads)
         ret->feed.threads = wr_cpu_count();
-    if (r == 0)
-        r = set_compute(cli, ret, err);
-    return r;
+    return r == 0 ? set_compute(cli, ret, err) : r;
 }

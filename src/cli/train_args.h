@@ -8,21 +8,13 @@
 #include "train/train.h"
 
 struct train_args {
+    struct wr_train_plan plan; /* as far as options alone say it */
     /* what is trained */
     const char *accelerator, *engine;
-    uint64_t iterations, epochs, compute_threads, seed;
-    double width, learning_rate, holdout;
-    uint64_t classes;
-    bool synthetic, compare;
+    double holdout;
+    bool compare;
     uint64_t repeat; /* rounds of --compare */
-    /* the input */
-    weir_pipeline_config feed;
     struct wr_open_args open;
-    /* checkpoints */
-    const char *ckpt, *slow, *store;
-    uint64_t save_every, keep, keep_fast, keep_abandoned;
-    int level;
-    bool verify, resume;
     /* results */
     const char *record;
     bool json;
