@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 #include "cli/record_json.h"
 #include "cli/session.h"
 #include "cli/screen.h"

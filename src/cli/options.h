@@ -150,4 +150,9 @@ int wr_options_parse(struct wr_option_set *sets, size_t set_count, int argc,
 /* Whether the option named `name` was on the command line. */
 bool wr_options_given(const struct wr_option_set *set, const char *name);
 
+/* Parses the value `text` of `opt` into the struct `args`. The message reads
+ * "option --threads: 'x' is not a whole number". */
+int wr_option_set_value(const struct wr_option *opt, const char *text,
+                        void *args, weir_err *err);
+
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/feed_args.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 #include "train/record.h"
 
 static const struct wr_choice consume_choices[] = {

@@ -1,4 +1,4 @@
-/* test_options.c - unit tests of src/cli/options.c and optvalue.c.
+/* test_options.c - unit tests of src/cli/options.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "cli/options.h"
-#include "cli/optvalue.h"
 
 struct args {
     bool fast, keep;
