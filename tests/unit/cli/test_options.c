@@ -309,6 +309,69 @@ static void test_choices(void **state)
     assert_string_equal(wr_choice_name(modes, 21), "?");
 }
 
+/* Rows that point into a struct of another room, inside the args. */
+struct plan {
+    char before;
+    unsigned count;
+    int yes;
+    enum { SMALL, LARGE = 7 } size;
+    uint64_t after;
+};
+
+struct nested {
+    struct plan plan;
+    uint64_t own;
+};
+
+static const struct wr_choice sizes[] = {
+    {"small", SMALL, NULL}, {"large", LARGE, NULL}, {NULL, 0, NULL}};
+
+static const struct wr_option nested_table[] = {
+    {WR_OPT_U32(struct nested, plan.count), .name = "count", .max = 1000,
+     .def = "5"},
+    {WR_OPT_YES(struct nested, plan.yes), .name = "yes", .def = "yes"},
+    {WR_OPT_CHOICE(struct nested, plan.size), .name = "size", .choices = sizes,
+     .def = "large"},
+    {WR_OPT_UINT(struct nested, own), .name = "own", .key = 3, .unit = 0.5},
+    WR_OPTIONS_END};
+
+static int parse_nested(struct nested *n, const char *const *words, int argc,
+                        weir_err *err)
+{
+    struct wr_option_set set = {nested_table, n, 0};
+    char *argv[4];
+    size_t operands;
+
+    memset(n, 0xff, sizeof(*n)); /* what a row writes beyond its field shows */
+    for (int k = 0; k < argc; k++)
+        argv[k] = (char *)(uintptr_t)words[k];
+    assert_int_equal(wr_options_defaults(&set, err), 0);
+    return wr_options_parse(&set, 1, argc, argv, &operands, err);
+}
+
+static void test_nested(void **state)
+{
+    static const char *const words[] = {"--count=999", "--no-yes",
+                                        "--size=small"};
+    static const char *const many[] = {"--count", "1001"};
+    struct nested n;
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(parse_nested(&n, NULL, 0, &err), 0);
+    assert_int_equal(n.plan.count, 5);
+    assert_int_equal(n.plan.yes, 1);
+    assert_int_equal(n.plan.size, LARGE);
+    assert_int_equal(parse_nested(&n, words, 3, &err), 0);
+    assert_int_equal(n.plan.count, 999);
+    assert_int_equal(n.plan.yes, 0);
+    assert_int_equal(n.plan.size, SMALL);
+    assert_true(n.plan.after == UINT64_MAX && n.own == UINT64_MAX);
+    assert_int_equal(parse_nested(&n, many, 2, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "option --count:"));
+    assert_int_equal(n.plan.count, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,7 +380,8 @@ int main(void)
         cmocka_unit_test(test_errors),       cmocka_unit_test(test_list_limit),
         cmocka_unit_test(test_string_limit), cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_given),        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_size_list),    cmocka_unit_test(test_old_name),
+        cmocka_unit_test(test_nested),       cmocka_unit_test(test_size_list),
+        cmocka_unit_test(test_old_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
