@@ -83,29 +83,30 @@ static const struct wr_option options[] = {
      WR_FEED_RANGE(decode), WR_FEED_DEF(decode), WR_FEED_HELP(decode)},
     {WR_FEED(A, orient)},
     {WR_FEED(A, crop)},
-    {WR_FEED(A, crop_area)},
-    {WR_FEED(A, crop_ratio)},
-    {WR_FEED(A, crop_center)},
+    {WR_FEED(A, crop_area), .with = "crop random"},
+    {WR_FEED(A, crop_ratio), .with = "crop random"},
+    {WR_FEED(A, crop_center), .with = "crop center"},
     {WR_FEED_NAME(A, flip), WR_FEED_HELP(flip)},
 
     {WR_FEED(A, order), .group = "Which samples, and in which order"},
     {WR_FEED(A, seed)},
     {WR_FEED_NAME(A, block_samples), .max = 1e9, WR_FEED_DEF(block_samples),
-     WR_FEED_HELP(block_samples)},
+     .with = "order block", WR_FEED_HELP(block_samples)},
     {WR_FEED_NAME(A, block_window), .min = 1, .max = 1e6,
-     WR_FEED_DEF(block_window), WR_FEED_HELP(block_window)},
+     WR_FEED_DEF(block_window), .with = "order block",
+     WR_FEED_HELP(block_window)},
     {WR_FEED_NAME(A, rank), .max = 1e9, WR_FEED_DEF(rank), WR_FEED_HELP(rank)},
     {WR_FEED_NAME(A, world), .min = 1, .max = 1e9, WR_FEED_DEF(world),
      WR_FEED_HELP(world)},
-    {WR_FEED(A, holdout)},
-    {WR_FEED(A, split_seed)},
-    {WR_FEED(A, part)},
+    {WR_FEED(A, holdout), .with = "part"},
+    {WR_FEED(A, split_seed), .with = "holdout"},
+    {WR_FEED(A, part), .with = "holdout"},
     {WR_FEED(A, fields)},
     {WR_FEED(A, remainder)},
     {WR_FEED(A, on_error)},
 
     {WR_FEED(A, cache), .group = "Where to read from"},
-    {WR_FEED(A, cache_what)},
+    {WR_FEED(A, cache_what), .with = "cache"},
     {WR_FEED(A, memory)},
 
     {WR_FEED(A, io), .group = "How to read"},
@@ -357,34 +358,10 @@ static int bench_work(void *call, weir_err *err)
     return wr_bench(&c->plan, &c->results, err);
 }
 
-/* Settings of a crop or an order that was not asked for would change nothing
- * without a word. */
 static int check_options(const struct wr_cli *cli)
 {
     const struct bench_args *a = cli->args;
-    const struct {
-        const char *option;
-        bool fits;
-        const char *with;
-    } needs[] = {
-        {"crop-area", a->feed.picture.crop == WEIR_CROP_RANDOM,
-         "--crop random"},
-        {"crop-ratio", a->feed.picture.crop == WEIR_CROP_RANDOM,
-         "--crop random"},
-        {"crop-center", a->feed.picture.crop == WEIR_CROP_CENTER,
-         "--crop center"},
-        {"block-samples", a->feed.order == WEIR_ORDER_BLOCK, "--order block"},
-        {"block-window", a->feed.order == WEIR_ORDER_BLOCK, "--order block"},
-        {"cache-what", a->feed.cache != NULL, "--cache"},
-    };
-    weir_err err;
 
-    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-        if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
-            return wr_cli_usage(cli, "option --%s goes with %s",
-                                needs[i].option, needs[i].with);
-    if (wr_feed_check_split(cli, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
     if (wr_cli_given(cli, "consumer-ms") && wr_cli_given(cli, "accelerator"))
         return wr_cli_usage(cli, "--consumer-ms is the old name of "
                                  "--accelerator ms=MS: give one of them");

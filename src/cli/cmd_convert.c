@@ -262,7 +262,6 @@ static int check_options(const struct wr_cli *cli)
 {
     const struct convert_args *a = cli->args;
     const char *pixels = wr_feed_given_pixels(cli);
-    weir_err err;
 
     if (!wr_cli_given(cli, "to"))
         return wr_cli_usage(cli, "option --to is missing: what to make of it");
@@ -292,8 +291,6 @@ static int check_options(const struct wr_cli *cli)
                                  "f16");
     if (a->to == TO_JPEG && wr_cli_given(cli, "shard-size"))
         return wr_cli_usage(cli, "option --shard-size: a tree has no shards");
-    if (wr_feed_check_split(cli, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
     return WR_EXIT_DONE;
 }
 
@@ -440,9 +437,9 @@ static const struct wr_option options[] = {
     {WR_FEED_NAME(A, order), .choices = order_choices, .def = "sequential",
      .help = "order of the samples"},
     {WR_FEED(A, seed)},
-    {WR_FEED(A, holdout)},
-    {WR_FEED(A, split_seed)},
-    {WR_FEED(A, part)},
+    {WR_FEED(A, holdout), .with = "part"},
+    {WR_FEED(A, split_seed), .with = "holdout"},
+    {WR_FEED(A, part), .with = "holdout"},
 
     {.name = "max-side",
      WR_OPT_U32(A, cfg.max_side),

@@ -94,8 +94,8 @@ static const struct wr_option options[] = {
      .help = "measure the input alone, computing alone (synthetic) and "
              "everything, in turn: what the input costs; 20 iterations each "
              "unless --iterations says otherwise"},
-    {WR_OPT_UINT(A, repeat), .name = "repeat", .letter = 'r', .arg = "N",
-     .min = 2, .max = WR_TRAIN_ROUNDS_MAX, .def = "4",
+    {WR_OPT_UINT(A, repeat), .name = "repeat", .with = "compare", .letter = 'r',
+     .arg = "N", .min = 2, .max = WR_TRAIN_ROUNDS_MAX, .def = "4",
      .help = "with --compare: rounds; the first is a warm-up and not counted"},
 
     {WR_FEED_NAME(P, batch), .letter = 'b', .min = 1, .max = 1 << 16,
@@ -118,7 +118,7 @@ static const struct wr_option options[] = {
     {WR_FEED(P, order)},
     {WR_FEED(P, on_error)},
     {WR_FEED(P, cache)},
-    {WR_FEED(P, cache_what)},
+    {WR_FEED(P, cache_what), .with = "cache"},
     {WR_FEED(P, io)},
     {WR_FEED_NAME(P, direct), WR_FEED_HELP(direct)},
     WR_OPEN_OPTIONS(A, "the data set"),
@@ -127,31 +127,32 @@ static const struct wr_option options[] = {
      .arg = "FOLDER", .flags = WR_OPTION_PATH, .group = "Checkpoints",
      .help = "where to save: the store's folder, or the fast tier's (or a URL: "
              "emu:hdd:FOLDER)"},
-    {WR_OPT_STRING(A, plan.ckpt.slow), .name = "slow", .arg = "FOLDER",
-     .flags = WR_OPTION_PATH,
+    {WR_OPT_STRING(A, plan.ckpt.slow), .name = "slow", .with = "ckpt",
+     .arg = "FOLDER", .flags = WR_OPTION_PATH,
      .help = "the slow tier's folder, if there are two tiers"},
-    {WR_OPT_STRING(A, plan.ckpt.store), .name = "store", .arg = "ID",
+    {WR_OPT_STRING(A, plan.ckpt.store), .name = "store", .with = "ckpt",
+     .arg = "ID",
      .help = "demand the store with this id (weir ckpt id): refuse any other "
              "one, and an empty folder"},
-    {WR_OPT_UINT(A, plan.save_every), .name = "save-every", .arg = "N",
-     .def_note = "at the end",
+    {WR_OPT_UINT(A, plan.save_every), .name = "save-every", .with = "ckpt",
+     .arg = "N", .def_note = "at the end",
      .help = "save after every N iterations, and at the end"},
-    {WR_OPT_CHOICE(A, plan.level), .name = "level", .arg = "LEVEL",
-     .choices = wr_level_choices, .def = "snapshot",
+    {WR_OPT_CHOICE(A, plan.level), .name = "level", .with = "ckpt",
+     .arg = "LEVEL", .choices = wr_level_choices, .def = "snapshot",
      .help = "how far a step gets before training goes on"},
-    {WR_OPT_U32(A, plan.ckpt.keep_last), .name = "keep", .letter = 'k',
-     .arg = "N", .max = 1000000, .def = "5",
+    {WR_OPT_U32(A, plan.ckpt.keep_last), .name = "keep", .with = "ckpt",
+     .letter = 'k', .arg = "N", .max = 1000000, .def = "5",
      .help = "newest steps to keep; 0: all"},
-    {WR_OPT_U32(A, plan.ckpt.keep_fast), .name = "keep-fast", .arg = "N",
-     .max = 1000000, .def = "1",
+    {WR_OPT_U32(A, plan.ckpt.keep_fast), .name = "keep-fast", .with = "slow",
+     .arg = "N", .max = 1000000, .def = "1",
      .help = "drained steps to keep on the fast tier too; 0: none"},
     {WR_OPT_U32(A, plan.ckpt.keep_abandoned), .name = "keep-abandoned",
-     .arg = "N", .max = 1000000, .def = "1",
+     .with = "ckpt", .arg = "N", .max = 1000000, .def = "1",
      .help = "newest steps to keep of those that the run has left by going "
              "back; 0: none"},
-    {WR_OPT_YES(A, plan.ckpt.verify), .name = "verify", .def = "yes",
-     .help = "do not read saved steps back"},
-    {WR_OPT_FLAG(A, plan.resume), .name = "resume",
+    {WR_OPT_YES(A, plan.ckpt.verify), .name = "verify", .with = "ckpt",
+     .def = "yes", .help = "do not read saved steps back"},
+    {WR_OPT_FLAG(A, plan.resume), .name = "resume", .with = "ckpt",
      .help = "go on from the newest checkpoint, in the middle of an epoch; "
              "without one start from the beginning"},
 
@@ -184,33 +185,12 @@ static bool is_setting(const struct wr_setting *s)
 
 /* --- the plan --- */
 
-/* Options that change nothing without another one. */
+/* Options that contradict. */
 static int check_pairs(const struct wr_cli *cli, weir_err *err)
 {
     const struct train_args *a = cli->args;
     const struct wr_train_plan *p = &a->plan;
-    const struct {
-        const char *option;
-        bool fits;
-        const char *with;
-    } needs[] = {
-        {"slow", p->ckpt.fast, "--ckpt"},
-        {"store", p->ckpt.fast, "--ckpt"},
-        {"keep-abandoned", p->ckpt.fast, "--ckpt"},
-        {"save-every", p->ckpt.fast, "--ckpt"},
-        {"level", p->ckpt.fast, "--ckpt"},
-        {"keep", p->ckpt.fast, "--ckpt"},
-        {"keep-fast", p->ckpt.slow, "--slow"},
-        {"verify", p->ckpt.fast, "--ckpt"},
-        {"resume", p->ckpt.fast, "--ckpt"},
-        {"cache-what", p->feed.cache, "--cache"},
-        {"repeat", a->compare, "--compare"},
-    };
 
-    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-        if (wr_cli_given(cli, needs[i].option) && !needs[i].fits)
-            return wr_fail(err, WEIR_EINVAL, "option --%s goes with %s",
-                           needs[i].option, needs[i].with);
     if (p->synthetic && !p->iterations)
         return wr_fail(err, WEIR_EINVAL,
                        "option --synthetic needs "

@@ -444,7 +444,8 @@ static int check(struct wr_cli *cli)
     int r;
 
     if (check_operands(cli, &err) < 0 ||
-        (cli->action && action_check(cli, &err) < 0))
+        (cli->action && action_check(cli, &err) < 0) ||
+        wr_options_check(&cli->own, &err) < 0)
         return wr_cli_usage(cli, "%s", err.msg);
     r = outputs_check(cli, &err);
     if (r < 0)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -329,4 +330,36 @@ bool wr_options_given(const struct wr_option_set *set, const char *name)
     int k = set->table ? wr_named_index(WR_NAMED_OPEN(set->table), name) : -1;
 
     return k >= 0 && set->given >> k & 1;
+}
+
+/* Whether an option that another one goes with (`with`) says what it must. */
+static bool is_met(const struct wr_option_set *set, const char *with)
+{
+    size_t len = strcspn(with, " ");
+    const struct wr_option *o = set->table;
+    const void *field;
+
+    while (o->name && (strncmp(o->name, with, len) || o->name[len]))
+        o++;
+    assert(o->name);
+    field = (const char *)set->args + o->offset;
+    if (with[len])
+        return !strcmp(wr_choice_name(o->choices, *(const int *)field),
+                       with + len + 1);
+    if (o->type == WR_OPTION_FLAG)
+        return o->store ? *(const int *)field : *(const bool *)field;
+    if (o->type == WR_OPTION_STRING)
+        return *(const char *const *)field;
+    return set->given >> (o - set->table) & 1;
+}
+
+int wr_options_check(const struct wr_option_set *set, weir_err *err)
+{
+    const struct wr_option *o = set->table;
+
+    for (size_t k = 0; o && o[k].name; k++)
+        if (o[k].with && set->given >> k & 1 && !is_met(set, o[k].with))
+            return wr_fail(err, WEIR_EINVAL, "option --%s goes with --%s",
+                           o[k].name, o[k].with);
+    return 0;
 }

@@ -80,6 +80,9 @@ struct wr_option {
     double min, max;   /* of numbers (exact below 2^53); max 0: no limit */
     const char *group; /* heading in help, from here on until the next one */
     unsigned flags;
+    /* It changes nothing without this other option: "ckpt", or "crop random" if
+     * that must have this value. NULL: it stands alone. */
+    const char *with;
     /* What the command makes of a number that was given: its own key for it, and
      * what one is worth there. */
     int key;
@@ -146,6 +149,9 @@ int wr_options_defaults(struct wr_option_set *set, weir_err *err);
  * *ret_operands says how many those are. "--" ends the options. */
 int wr_options_parse(struct wr_option_set *sets, size_t set_count, int argc,
                      char **argv, size_t *ret_operands, weir_err *err);
+
+/* WEIR_EINVAL: one was given without the other one that it goes with. */
+int wr_options_check(const struct wr_option_set *set, weir_err *err);
 
 /* Whether the option named `name` was on the command line. */
 bool wr_options_given(const struct wr_option_set *set, const char *name);

@@ -100,7 +100,7 @@ const struct wr_option wr_plan_options[] = {
      .def_note = "nothing",
      .help = "kept in memory from the second epoch on: a part of the data "
              "(0.5, 50%) or the bytes that a node has room for (200GiB)"},
-    {WR_OPT_FLAG(A, cache_decoded), .name = "cached-decoded",
+    {WR_OPT_FLAG(A, cache_decoded), .name = "cached-decoded", .with = "cached",
      .help = "what is kept is decoded"},
 
     {WR_OPT_ENUM(A, loader), .name = "loader", .arg = "NAME",
@@ -158,7 +158,7 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_DOUBLE(A, mtbf_h), FACT(MTBF, 3600), .name = "mtbf", .arg = "HOURS",
      .max = 1e8, .help = "mean time between failures of one node"},
     {WR_OPT_DOUBLE(A, restart_s), FACT(RESTART, 1), .name = "recovery",
-     .arg = "S", .max = 1e9, .def_note = "0",
+     .with = "mtbf", .arg = "S", .max = 1e9, .def_note = "0",
      .help = "seconds until training goes on after a failure, "
              "without reading the state back"},
 
@@ -416,18 +416,10 @@ int wr_plan_args_say_late(const struct wr_cli *cli, struct wr_plan_draft *d,
 
 int wr_plan_args_check(const struct wr_cli *cli, weir_err *err)
 {
-    static const struct {
-        const char *option, *needs;
-    } pairs[] = {{"cached-decoded", "cached"}, {"recovery", "mtbf"}};
     static const char *const of_saves[] = {"save-every", "kept", "fast-device",
                                            "copy"};
     const struct plan_args *a = cli->args;
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(pairs); k++)
-        if (wr_cli_given(cli, pairs[k].option) &&
-            !wr_cli_given(cli, pairs[k].needs))
-            return wr_fail(err, WEIR_EINVAL, "option --%s goes with --%s",
-                           pairs[k].option, pairs[k].needs);
     for (size_t k = 0; k < WR_ARRAY_LEN(of_saves); k++)
         if (wr_cli_given(cli, "save") && a->save == WR_PLAN_NO_SAVES &&
             wr_cli_given(cli, of_saves[k]))

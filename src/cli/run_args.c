@@ -106,8 +106,8 @@ const struct wr_option wr_run_options[] = {
      .flags = WR_OPTION_PATH, .group = "Checkpoints",
      .def_note = "as described",
      .help = "where to save: the store's folder, or the fast tier's"},
-    {WR_OPT_STRING(A, plan.ckpt.slow), .name = "slow", .arg = "FOLDER",
-     .flags = WR_OPTION_PATH,
+    {WR_OPT_STRING(A, plan.ckpt.slow), .name = "slow", .with = "ckpt",
+     .arg = "FOLDER", .flags = WR_OPTION_PATH,
      .help = "the slow tier's folder, if there are two tiers"},
     {WR_OPT_STRING(A, plan.ckpt.store), .name = "store", .arg = "ID",
      .help = "demand the store with this id (weir ckpt id): refuse any other "
@@ -171,8 +171,6 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
 {
     const struct run_args *a = cli->args;
 
-    if (wr_cli_given(cli, "slow") && !a->ckpt)
-        return wr_fail(err, WEIR_EINVAL, "option --slow goes with --ckpt");
     if (wr_cli_given(cli, "search-max") && !a->search)
         return wr_fail(err, WEIR_EINVAL,
                        "option --search-max goes with --search");

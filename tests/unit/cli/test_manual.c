@@ -201,6 +201,38 @@ static void test_facts(void **state)
     assert_true(facts > 20);
 }
 
+/* An option goes with one of the same table that can be given, and a value that
+ * is asked for is one of its words. */
+static void check_with(const struct wr_command *cmd, const struct wr_option *o)
+{
+    size_t len = strcspn(o->with, " ");
+    const struct wr_option *other = cmd->options;
+    int value;
+
+    while (other->name &&
+           (strncmp(other->name, o->with, len) || other->name[len]))
+        other++;
+    if (!other->name || other == o ||
+        (o->with[len] &&
+         wr_choice_find(other->choices, o->with + len + 1, &value, NULL) < 0))
+        fail_msg("weir %s --%s goes with --%s", cmd->name, o->name, o->with);
+}
+
+static void test_with(void **state)
+{
+    size_t pairs = 0;
+
+    (void)state;
+    for (size_t i = 0; wr_commands[i]; i++)
+        for (const struct wr_option *o = wr_commands[i]->options; o && o->name;
+             o++)
+            if (o->with) {
+                check_with(wr_commands[i], o);
+                pairs++;
+            }
+    assert_true(pairs > 20);
+}
+
 /* What a command does is said in one way. */
 static void test_runs(void **state)
 {
@@ -220,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help),  cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_pages), cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs),  cmocka_unit_test(test_with),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,6 +372,61 @@ static void test_nested(void **state)
     assert_int_equal(n.plan.count, 5);
 }
 
+/* Options that change nothing without another one. */
+struct paired {
+    const char *folder;
+    uint64_t keep, number;
+    bool compare, fast;
+    int size;
+};
+
+static const struct wr_option paired_table[] = {
+    {WR_OPT_STRING(struct paired, folder), .name = "folder"},
+    {WR_OPT_UINT(struct paired, keep), .name = "keep", .with = "folder"},
+    {WR_OPT_FLAG(struct paired, compare), .name = "compare"},
+    {WR_OPT_FLAG(struct paired, fast), .name = "fast", .with = "compare"},
+    {WR_OPT_ENUM(struct paired, size), .name = "size", .choices = sizes,
+     .def = "small"},
+    {WR_OPT_UINT(struct paired, number), .name = "number",
+     .with = "size large"},
+    WR_OPTIONS_END};
+
+static void expect_pair(const char *line, const char *message)
+{
+    struct paired args = {0};
+    struct wr_option_set set = {paired_table, &args, 0};
+    char copy[128], *argv[8], *save = NULL, *word;
+    size_t operands;
+    weir_err err = {0};
+    int argc = 0, r;
+
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (word = strtok_r(copy, " ", &save); word;
+         word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    assert_int_equal(wr_options_defaults(&set, NULL), 0);
+    assert_int_equal(wr_options_parse(&set, 1, argc, argv, &operands, NULL), 0);
+    r = wr_options_check(&set, &err);
+    assert_int_equal(r, message ? WEIR_EINVAL : 0);
+    if (message)
+        assert_string_equal(err.msg, message);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    expect_pair("", NULL);
+    expect_pair("--keep 3", "option --keep goes with --folder");
+    expect_pair("--keep 3 --folder x", NULL);
+    expect_pair("--fast", "option --fast goes with --compare");
+    expect_pair("--fast --no-compare", "option --fast goes with --compare");
+    expect_pair("--compare --fast", NULL);
+    expect_pair("--number 1", "option --number goes with --size large");
+    expect_pair("--number 1 --size small",
+                "option --number goes with --size large");
+    expect_pair("--number 1 --size large", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,8 +435,8 @@ int main(void)
         cmocka_unit_test(test_errors),       cmocka_unit_test(test_list_limit),
         cmocka_unit_test(test_string_limit), cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_given),        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_nested),       cmocka_unit_test(test_size_list),
-        cmocka_unit_test(test_old_name),
+        cmocka_unit_test(test_nested),       cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_size_list),    cmocka_unit_test(test_old_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
