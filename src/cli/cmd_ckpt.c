@@ -9,7 +9,7 @@
 #include "cli/ckpt.h"
 #include "cli/interrupt.h"
 #include "cli/session.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 #include "measure/ckpt_bench.h"
 #include "tier/name.h"
 

@@ -12,7 +12,7 @@
 #include "cli/answers.h"
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 #include "cli/record_json.h"
 #include "cli/session.h"
 #include "convert/convert.h"
@@ -36,13 +36,11 @@ enum {
 
 struct convert_args {
     int to;
-    const char *name; /* borrowed from argv, as all texts */
-    uint64_t shard_size;
-    weir_pipeline_config feed; /* of the tensors */
+    struct wr_convert_config cfg; /* as far as options alone say it */
+    weir_pipeline_config feed;    /* of the tensors */
     int normalize;
-    uint64_t max_side, quality;
     struct wr_open_args open;
-    bool check, deflate, force, restart, json;
+    bool json;
 };
 
 static const struct wr_choice to_choices[] = {
@@ -220,7 +218,6 @@ static int check_options(const struct wr_cli *cli)
 {
     const struct convert_args *a = cli->args;
     const char *pixels = wr_feed_given_pixels(cli);
-    weir_err err;
 
     if (!wr_cli_given(cli, "to"))
         return wr_cli_usage(cli, "option --to is missing: what to make of it");
@@ -250,8 +247,6 @@ static int check_options(const struct wr_cli *cli)
                                  "f16");
     if (a->to == TO_JPEG && wr_cli_given(cli, "shard-size"))
         return wr_cli_usage(cli, "option --shard-size: a tree has no shards");
-    if (wr_feed_check_split(cli, &err) < 0)
-        return wr_cli_usage(cli, "%s", err.msg);
     return WR_EXIT_DONE;
 }
 
@@ -266,21 +261,13 @@ static int convert_prepare(void *call)
 
     if (code != WR_EXIT_DONE)
         return code;
-    wr_convert_defaults(cfg);
+    *cfg = a->cfg;
     cfg->target = cli->operands[1];
     cfg->to = wr_choice_name(to_choices, a->to);
-    cfg->name = a->name;
-    cfg->shard_bytes = a->shard_size;
-    cfg->max_side = (uint32_t)a->max_side;
-    cfg->quality = (unsigned)a->quality;
     cfg->shuffle = a->feed.order == WEIR_ORDER_SHUFFLE;
     cfg->seed = a->feed.seed;
     cfg->threads = a->feed.threads;
     cfg->fail_on_bad = a->feed.on_error == WEIR_ON_ERROR_FAIL;
-    cfg->packed = a->deflate;
-    cfg->check = a->check;
-    cfg->force = a->force;
-    cfg->restart = a->restart;
     cfg->tensor.holdout = a->feed.holdout;
     cfg->tensor.split_seed = a->feed.split_seed;
     cfg->tensor.part = a->feed.part;
@@ -295,7 +282,10 @@ static int convert_prepare(void *call)
 
 static void convert_defaults(void *args)
 {
-    weir_pipeline_defaults(&((struct convert_args *)args)->feed);
+    struct convert_args *a = args;
+
+    wr_convert_defaults(&a->cfg);
+    weir_pipeline_defaults(&a->feed);
 }
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)
@@ -388,12 +378,12 @@ static const struct wr_option options[] = {
      .group = "Output",
      .help = "output format; required"},
     {.name = "name",
-     WR_OPT_STRING(A, name),
+     WR_OPT_STRING(A, cfg.name),
      .arg = "NAME",
      .def_note = "the source's",
      .help = "base name of the shards: NAME-00000-of-00012.tfrecord"},
     {.name = "shard-size",
-     WR_OPT_SIZE(A, shard_size),
+     WR_OPT_SIZE(A, cfg.shard_bytes),
      .arg = "SIZE",
      .def = "256MiB",
      .help = "largest size of a shard (in bytes of the source's samples; for "
@@ -401,12 +391,12 @@ static const struct wr_option options[] = {
     {WR_FEED_NAME(A, order), .choices = order_choices, .def = "sequential",
      .help = "order of the samples"},
     {WR_FEED(A, seed)},
-    {WR_FEED(A, holdout)},
-    {WR_FEED(A, split_seed)},
-    {WR_FEED(A, part)},
+    {WR_FEED(A, holdout), .with = "part"},
+    {WR_FEED(A, split_seed), .with = "holdout"},
+    {WR_FEED(A, part), .with = "holdout"},
 
     {.name = "max-side",
-     WR_OPT_UINT(A, max_side),
+     WR_OPT_U32(A, cfg.max_side),
      .arg = "N",
      .min = 1,
      .max = 65500,
@@ -415,7 +405,7 @@ static const struct wr_option options[] = {
      .help = "scale larger pictures down to N pixels on the longer side, as "
              "JPEG; smaller JPEGs keep their bytes"},
     {.name = "quality",
-     WR_OPT_UINT(A, quality),
+     WR_OPT_U32(A, cfg.quality),
      .arg = "Q",
      .min = 1,
      .max = 100,
@@ -424,7 +414,7 @@ static const struct wr_option options[] = {
              "--max-side only arrays of pixels are encoded, and with --to jpeg "
              "what is not a JPEG; other bytes are copied"},
     {.name = "check",
-     WR_OPT_FLAG(A, check),
+     WR_OPT_FLAG(A, cfg.check),
      .help = "decode pictures whose bytes are copied, too: damaged ones are "
              "named and left out"},
 
@@ -442,7 +432,7 @@ static const struct wr_option options[] = {
      .help = "which part of each picture to use"},
     {WR_FEED(A, fields)},
     {.name = "deflate",
-     WR_OPT_FLAG(A, deflate),
+     WR_OPT_FLAG(A, cfg.packed),
      .help = "deflate the arrays, where the format can (npz)"},
 
     {WR_FEED_NAME(A, threads), .letter = 't', .max = WR_CONVERT_THREADS_MAX,
@@ -454,11 +444,11 @@ static const struct wr_option options[] = {
     WR_OPEN_OPTIONS(A, "the source"),
     {.name = "force",
      .letter = 'f',
-     WR_OPT_FLAG(A, force),
+     WR_OPT_FLAG(A, cfg.force),
      .help = "replace a folder that weir convert made and that holds nothing "
              "else, once the new one is complete"},
     {.name = "restart",
-     WR_OPT_FLAG(A, restart),
+     WR_OPT_FLAG(A, cfg.restart),
      .help = "discard what an interrupted run left and start over"},
     {.name = "json", WR_OPT_FLAG(A, json), .help = "print the summary as JSON"},
     WR_OPTIONS_END};

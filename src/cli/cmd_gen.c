@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 #include "cli/record_json.h"
 #include "cli/screen.h"
 #include "cli/session.h"

@@ -1,21 +1,73 @@
 /* cmd_report.c - weir report: records as text, CSV or one page.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/command.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/report_columns.h"
 #include "cli/report_trace.h"
 #include "result/record.h"
 #include "record/report.h"
-#include "result/record.h"
+#include "cli/table.h"
+#include "record/bench_tables.h"
+#include "record/probe_tables.h"
+#include "record/train_words.h"
+#include "record/view_ckpt.h"
+#include "record/view_monitor.h"
 #include "trace/baseline.h"
 #include "trace/record.h"
 #include "storage/beside.h"
+
+/* --- what the columns of its tables mean --- */
+
+/* Their headings stand in src/record; tests/cli/report/columns compares. */
+static const struct wr_column saves[] = {
+    {.head = "stall s", .help = "how long training stands still", .side = '>'},
+    {.head = "for earlier saves s",
+     .help = "of that: waiting for saves before it",
+     .side = '>'},
+    {.head = "fast s",
+     .help = "from the beginning of the save until it is on the fast tier",
+     .side = '>'},
+    {.head = "slow s", .help = "until it is on the slow tier", .side = '>'},
+    {.head = "verified s",
+     .help = "until it was read back and compared",
+     .side = '>'},
+    {.head = NULL}};
+
+static const struct wr_column compared_columns[] = {
+    {.head = "what",
+     .help = "case or test, as far as it differs from others",
+     .side = '<'},
+    {.head = "metric", .help = "which number of it", .side = '<'},
+    {.head = "B/A", .help = "ratio of the medians", .side = '>'},
+    {.head = "from",
+     .help = "lower end of the middle 90 % of the ratios of single runs",
+     .side = '>'},
+    {.head = "to", .help = "upper end of them", .side = '>'},
+    {.head = "A", .help = "median of the first record", .side = '>'},
+    {.head = "B", .help = "median of the second record", .side = '>'},
+    {.head = "runs", .help = "counted runs of each", .side = '>'},
+    {.head = "p",
+     .help = "of the rank test: how often chance alone does this",
+     .side = '>'},
+    {.head = NULL}};
+
+static const struct wr_columns columns[] = {
+    {"cases of a benchmark", wr_bench_case_columns},
+    {"runs of a benchmark", wr_bench_run_columns},
+    {"ranks of a benchmark", wr_bench_rank_columns},
+    {"tests of a probe", wr_probe_test_columns},
+    {"passes of a probe", wr_probe_pass_columns},
+    {"saturation of a probe", wr_probe_depth_columns},
+    {"a run of training", wr_train_run_columns},
+    {"ways of saving", wr_ckpt_case_columns},
+    {"saves of a run of training", saves},
+    {"B against A", compared_columns},
+    {"disks and the machine", wr_monitor_columns},
+    {NULL, NULL}};
 
 enum format {
     FORMAT_TEXT,
@@ -354,7 +406,7 @@ const struct wr_command wr_cmd_report = {
         "change: repeat both, alternating.",
     .operands = operands,
     .options = options,
-    .columns = wr_report_columns,
+    .columns = columns,
     .args_size = sizeof(struct report_args),
     .examples = examples,
     .ranks = WR_RANKS_FIRST,

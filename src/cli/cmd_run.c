@@ -1,26 +1,184 @@
 /* cmd_run.c - weir run: runs a workload on emulated accelerators.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/command.h"
-
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
+#include "base/shown.h"
+#include "base/value.h"
+#include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"
-#include "cli/session.h"
 #include "cli/run_args.h"
-#include "cli/run_text.h"
+#include "cli/screen.h"
+#include "cli/session.h"
+#include "cli/table.h"
 #include "run/dlio_output.h"
 #include "run/saver.h"
 #include "run/figures.h"
 #include "run/folders.h"
 #include "run/record.h"
+#include "run/run.h"
 #include "run/setup.h"
 #include "storage/storage.h"
+#include "workload/catalog.h"
+#include "workload/choices.h"
+#include "workload/derive.h"
+#include "workload/explain.h"
+
+/* The label of the progress line; `trying` is the number of accelerators of a
+ * search, 0: there is none. */
+static void run_label(const struct wr_run_news *news, unsigned trying,
+                      char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%s, epoch %" PRIu64, news->doing, news->epoch);
+
+    if (trying && n >= 0 && (size_t)n < cap)
+        n += snprintf(buf + n, cap - (size_t)n, ", %u accelerator%s", trying,
+                      trying == 1 ? "" : "s");
+    if (isfinite(news->au) && n >= 0 && (size_t)n < cap)
+        snprintf(buf + n, cap - (size_t)n, ", AU %.1f %%", news->au * 100);
+}
+
+/* The name of its data format. */
+static const char *run_format_name(const struct wr_workload *w)
+{
+    return wr_choice_name(wr_wl_formats, (int)w->dataset.format);
+}
+
+/* --- the list --- */
+
+static const char *group_title(const char *group)
+{
+    static const char *const titles[][2] = {
+        {"seed", "Ten scientific workloads"},
+        {"mlperf", "MLPerf Storage and DLIO"},
+        {"checkpoint", "Checkpoints of language models"},
+    };
+
+    int k = wr_named_index(WR_NAMED(titles), group);
+
+    return k < 0 ? group : titles[k][1];
+}
+
+static void add_entry(struct wr_table *t, const struct wr_catalog_entry *e)
+{
+    struct wr_workload *w;
+    weir_err err;
+
+    if (wr_workload_parse(e->name, e->text, e->len, NULL, 0, NULL, NULL, &w,
+                          &err) < 0) {
+        wr_table_cell(t, "%s", e->name);
+        wr_table_cell(t, "%s", "");
+        wr_table_cell(t, "%s", err.msg);
+        return;
+    }
+    wr_table_cell(t, "%s", e->name);
+    wr_table_cell(t, "%s", w->workflow.train ? run_format_name(w) : "-");
+    wr_table_cell(t, "%s", w->weir.title ? w->weir.title : "");
+    wr_workload_free(w);
+}
+
+/* Entries of one group, from k on; returns the first of the next one. */
+static size_t print_group(const struct wr_cli *cli, size_t k)
+{
+    const struct wr_catalog_entry *e = wr_catalog_at(k);
+    struct wr_table *t = wr_table_new("<|<|<");
+    const char *group = e->group;
+
+    wr_cli_put(cli, "%s%s%s%s\n", k ? "\n" : "",
+               wr_cli_style(cli, WR_STYLE_BOLD), group_title(group),
+               wr_cli_style(cli, WR_STYLE_END));
+    for (; (e = wr_catalog_at(k)) && !strcmp(e->group, group); k++)
+        add_entry(t, e);
+    wr_table_print(t, cli, 2, NULL);
+    wr_table_free(t);
+    return k;
+}
+
+/* The workloads that are built in, by group. Returns enum wr_exit. */
+static int run_print_list(const struct wr_cli *cli)
+{
+    struct wr_screen screen;
+    size_t k = 0;
+
+    while (wr_catalog_at(k))
+        k = print_group(cli, k);
+    wr_cli_put(wr_screen_start(&screen, cli),
+               "\nweir run NAME --explain says what one demands, weir "
+               "gen NAME FOLDER makes its data.\n");
+    wr_screen_end(&screen);
+    return WR_EXIT_DONE;
+}
+
+/* --- what follows from a description --- */
+
+static double memory_of_host(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+static int print_rows(const struct wr_cli *cli, const struct wr_explain *x)
+{
+    const char *group = NULL;
+    struct wr_table *t = NULL;
+
+    for (size_t k = 0; k <= x->count; k++) {
+        const struct wr_explain_row *row = k < x->count ? &x->row[k] : NULL;
+
+        if (!row || !group || strcmp(row->group, group) != 0) {
+            wr_table_print(t, cli, 2, NULL);
+            wr_table_free(t);
+            t = NULL;
+        }
+        if (!row)
+            break;
+        if (!t) {
+            wr_cli_put(cli, "%s%s\n", group ? "\n" : "",
+                       wr_show(row->group).text);
+            t = wr_table_new("<|>|<");
+        }
+        group = row->group;
+        wr_table_cell(t, "%s", row->name);
+        wr_table_cell(t, "%s", row->value);
+        wr_table_cell(t, "%s", row->note);
+    }
+    return WR_EXIT_DONE;
+}
+
+/* What follows from a description for so many accelerators. */
+static int run_print_explained(const struct wr_cli *cli,
+                               const struct wr_workload *w, uint64_t world)
+{
+    struct wr_explain *x = wr_new(cli, 1, sizeof(*x));
+    const struct wr_cli *to;
+    struct wr_screen screen;
+    struct wr_derived d;
+    weir_err err;
+    int code;
+
+    if (wr_workload_derive(w, world, memory_of_host(), &d, &err) < 0) {
+        free(x);
+        return wr_cli_usage(cli, "%s", err.msg);
+    }
+    to = wr_screen_start(&screen, cli);
+    if (w->weir.title)
+        wr_cli_put(to, "%s\n", wr_show_path(w->weir.title).text);
+    if (w->weir.source)
+        wr_cli_put(to, "(%s)\n", wr_show_path(w->weir.source).text);
+    wr_cli_put(to, "\n");
+    wr_screen_end(&screen);
+    wr_workload_explain(w, &d, x);
+    code = print_rows(cli, x);
+    free(x);
+    return code;
+}
 
 /* One call of the command. */
 struct run_call {
@@ -43,8 +201,8 @@ static void on_progress(void *arg, const struct wr_run_news *news)
 {
     struct run_call *c = arg;
 
-    wr_run_label(news, c->search.target > 0 ? c->plan.accelerators : 0,
-                 c->s.label, sizeof(c->s.label));
+    run_label(news, c->search.target > 0 ? c->plan.accelerators : 0, c->s.label,
+              sizeof(c->s.label));
     wr_progress_callback(&c->s.line, news->done, news->total);
 }
 
@@ -88,14 +246,13 @@ static int load(struct run_call *c, weir_err *err)
     if (r == 0)
         r = wr_workload_load(name, c->overrides, c->override_count,
                              wr_session_note, &c->s, &c->w, err);
-    if (r == 0 && a->scale != 1)
-        r = wr_workload_scale(c->w, a->scale, world_of(c), err);
-    if (r < 0)
-        return r;
-    wr_run_defaults(&c->plan);
-    c->plan.w = c->w;
-    c->plan.accelerators = accelerators_of(c);
-    return wr_run_plan_of(c->s.cli, &c->plan, err);
+    if (r == 0 && a->plan.scale != 1)
+        r = wr_workload_scale(c->w, a->plan.scale, world_of(c), err);
+    if (r == 0)
+        r = wr_run_plan_of(c->s.cli, c->w, &c->plan, err);
+    if (r == 0)
+        c->plan.accelerators = accelerators_of(c);
+    return r;
 }
 
 /* --- the data --- */
@@ -184,7 +341,7 @@ static int check_format(const struct run_call *c, weir_err *err)
     if (!needs_data(c) || wr_run_format(c->w->dataset.format))
         return 0;
     return wr_fail(err, WEIR_ENOTSUP, "%s: weir reads no data of this format",
-                   wr_run_format_name(c->w));
+                   run_format_name(c->w));
 }
 
 static int open_data(void *arg, weir_err *err)
@@ -361,7 +518,7 @@ static int run_prepare(void *call)
     int r;
 
     if (a->list)
-        return wr_run_print_list(c->s.cli);
+        return run_print_list(c->s.cli);
     if (!c->s.cli->operand_count)
         return wr_cli_usage(c->s.cli, "which workload? --list names those that "
                                       "are built in");
@@ -372,7 +529,7 @@ static int run_prepare(void *call)
         r = check_folders(c, &err);
     if (r < 0)
         return wr_cli_usage(c->s.cli, "%s", err.msg);
-    return a->explain ? wr_run_print_explained(c->s.cli, c->w, world_of(c))
+    return a->explain ? run_print_explained(c->s.cli, c->w, world_of(c))
                       : WR_GO_ON;
 }
 

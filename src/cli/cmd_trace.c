@@ -321,13 +321,12 @@ static void serve(struct wr_cli *cli, struct wr_program *p,
     live_end(&live, cli);
 }
 
-/* The command with the NULL that exec wants; NULL: no memory. */
+/* The command with the NULL that exec wants. */
 static char **command_of(const struct wr_cli *cli)
 {
-    char **argv = calloc(cli->operand_count + 1, sizeof(*argv));
+    char **argv = wr_new(cli, cli->operand_count + 1, sizeof(*argv));
 
-    if (argv)
-        memcpy(argv, cli->operands, cli->operand_count * sizeof(*argv));
+    memcpy(argv, cli->operands, cli->operand_count * sizeof(*argv));
     return argv;
 }
 
@@ -359,8 +358,7 @@ static int run_traced(struct wr_cli *cli, struct wr_trace_facts *facts,
     weir_err err;
     int e = 0, status = 0, code;
 
-    int r = argv ? wr_program_library(library, &err)
-                 : wr_fail(&err, WEIR_ENOMEM, "the command");
+    int r = wr_program_library(library, &err);
 
     if (r == 0)
         r = wr_program_start(&p, argv, wr_collect_folder(c), library, &err);
@@ -411,7 +409,7 @@ static int run_untraced(struct wr_cli *cli, const char *why)
 
     wr_cli_note(cli, "%s: the command runs without another trace", why);
     fflush(cli->err);
-    e = argv ? wr_program_become(argv) : ENOMEM;
+    e = wr_program_become(argv);
     free(argv);
     wr_cli_fail(cli, "'%s': %s", cli->operands[0], strerror(e));
     return wr_program_exec_code(e);

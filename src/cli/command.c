@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/named.h"
 #include "base/text.h"
-#include "cli/action.h"
 #include "cli/manual.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 #include "cli/screen.h"
 #include "cli/session.h"
 #include "comm/launch.h"
@@ -42,6 +42,97 @@ static const char *const style_codes[] = {
     [WR_STYLE_BOLD] = "\033[1m",  [WR_STYLE_DIM] = "\033[2m",
     [WR_STYLE_GOOD] = "\033[32m", [WR_STYLE_WARN] = "\033[33m",
     [WR_STYLE_BAD] = "\033[31m",  [WR_STYLE_END] = "\033[0m"};
+
+/* --- actions --- */
+
+static const struct wr_choice *
+action_words(const struct wr_command *cmd,
+             struct wr_choice room[WR_ACTIONS_MAX + 1])
+{
+    size_t n = 0;
+
+    for (; cmd->actions[n] && n < WR_ACTIONS_MAX; n++)
+        room[n] = (struct wr_choice){cmd->actions[n]->name, (int)n,
+                                     cmd->actions[n]->summary};
+    room[n] = (struct wr_choice){NULL, 0, NULL};
+    return room;
+}
+
+const struct wr_choice *
+wr_operand_words(const struct wr_command *cmd, const struct wr_operand *o,
+                 struct wr_choice room[WR_ACTIONS_MAX + 1])
+{
+    return o->flags & WR_OPERAND_ACTION ? action_words(cmd, room) : o->choices;
+}
+
+/* Of a command that also runs without an action: the argument that names one,
+ * unless it stands behind '--'; NULL: none. Before the arguments are parsed. */
+static const char *action_named(const struct wr_command *cmd, int argc,
+                                char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (cmd->actions && wr_named_ops(cmd->actions, SIZE_MAX, argv[i]))
+            return argv[i];
+    return NULL;
+}
+
+const struct wr_action *wr_action_find(const struct wr_command *cmd,
+                                       const char *name, weir_err *err)
+{
+    struct wr_choice room[WR_ACTIONS_MAX + 1];
+    int i;
+
+    if (!cmd->actions) {
+        wr_fail(err, WEIR_EINVAL, "weir %s has no actions", cmd->name);
+        return NULL;
+    }
+    if (wr_choice_find(action_words(cmd, room), name, &i, err) < 0) {
+        wr_fail_prefix(err, WEIR_EINVAL, "argument %s", cmd->operands->name);
+        return NULL;
+    }
+    return cmd->actions[i];
+}
+
+/* Takes the first operand as the action's name: sets cli->action. */
+static int action_take(struct wr_cli *cli, weir_err *err)
+{
+    if (!cli->operand_count)
+        return wr_fail(err, WEIR_EINVAL, "argument %s is missing: %s",
+                       cli->cmd->operands->name, cli->cmd->operands->help);
+    cli->action = wr_action_find(cli->cmd, cli->operands[0], err);
+    if (!cli->action)
+        return WEIR_EINVAL;
+    cli->operands++;
+    cli->operand_count--;
+    return 0;
+}
+
+bool wr_action_has(const struct wr_action *a, const char *option)
+{
+    const char *const *name = a->options;
+
+    while (name && *name && strcmp(*name, option))
+        name++;
+    return name && *name;
+}
+
+/* Are all options that were given the action's, and those there that it
+ * needs? */
+static int action_check(const struct wr_cli *cli, weir_err *err)
+{
+    const struct wr_action *a = cli->action;
+    const struct wr_option *o = cli->cmd->options;
+    const char *const *need = a->needs;
+
+    for (; o && o->name; o++)
+        if (wr_options_given(&cli->own, o->name) && !wr_action_has(a, o->name))
+            return wr_fail(err, WEIR_EINVAL, "%s does not take --%s", a->name,
+                           o->name);
+    for (; need && *need; need++)
+        if (!wr_options_given(&cli->own, *need))
+            return wr_fail(err, WEIR_EINVAL, "%s: give --%s", a->name, *need);
+    return 0;
+}
 
 /* --- two outputs --- */
 
@@ -324,7 +415,7 @@ static int parse(struct wr_cli *cli, struct wr_common_options *common, int argc,
 {
     struct wr_option_set sets[2] = {{cli->cmd->options, cli->own.args, 0},
                                     {wr_common_options, common, 0}};
-    const char *named = wr_action_named(cli->cmd, argc, argv);
+    const char *named = action_named(cli->cmd, argc, argv);
     bool has_action = cli->cmd->actions && !cli->cmd->run;
     weir_err err;
 
@@ -342,7 +433,7 @@ static int parse(struct wr_cli *cli, struct wr_common_options *common, int argc,
     cli->operands = argv;
     if (cli->cmd->run && cli->operand_count)
         has_action = named && cli->operands[0] == named;
-    if (has_action && wr_action_take(cli, &err) < 0 && !common->help)
+    if (has_action && action_take(cli, &err) < 0 && !common->help)
         return wr_cli_usage(cli, "%s", err.msg);
     return WR_EXIT_DONE;
 }
@@ -353,7 +444,8 @@ static int check(struct wr_cli *cli)
     int r;
 
     if (check_operands(cli, &err) < 0 ||
-        (cli->action && wr_action_check(cli, &err) < 0))
+        (cli->action && action_check(cli, &err) < 0) ||
+        wr_options_check(&cli->own, &err) < 0)
         return wr_cli_usage(cli, "%s", err.msg);
     r = outputs_check(cli, &err);
     if (r < 0)

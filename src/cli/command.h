@@ -186,4 +186,19 @@ const char *wr_cli_style(const struct wr_cli *cli, enum wr_style style);
 int wr_command_run(const struct wr_command *cmd, struct wr_cli *cli, int argc,
                    char **argv);
 
+#define WR_ACTIONS_MAX 32
+
+/* The words that operand `o` of `cmd` may be: its choices, or the names of the
+ * command's actions, put into `room`. NULL: any. */
+const struct wr_choice *
+wr_operand_words(const struct wr_command *cmd, const struct wr_operand *o,
+                 struct wr_choice room[WR_ACTIONS_MAX + 1]);
+
+/* NULL when there is none of that name. */
+const struct wr_action *wr_action_find(const struct wr_command *cmd,
+                                       const char *name, weir_err *err);
+
+/* Whether the action has an option of that name. */
+bool wr_action_has(const struct wr_action *a, const char *option);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/action.h"
+#include "cli/command.h"
 
 /* The first of the list that is not hidden, or its end. */
 static const struct wr_command *const *

@@ -36,18 +36,6 @@ static const struct wr_option *option_of(const struct wr_option *o,
     return NULL;
 }
 
-int wr_feed_check_split(const struct wr_cli *cli, weir_err *err)
-{
-    static const char *const needs[][2] = {
-        {"holdout", "part"}, {"part", "holdout"}, {"split-seed", "holdout"}};
-
-    for (size_t i = 0; i < WR_ARRAY_LEN(needs); i++)
-        if (wr_cli_given(cli, needs[i][0]) && !wr_cli_given(cli, needs[i][1]))
-            return wr_fail(err, WEIR_EINVAL, "option --%s goes with --%s",
-                           needs[i][0], needs[i][1]);
-    return 0;
-}
-
 int wr_feed_check(const struct wr_option *table,
                   const weir_pipeline_config *cfg, weir_err *err)
 {

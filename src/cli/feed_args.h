@@ -82,10 +82,6 @@
  * NULL: none. */
 const char *wr_feed_given_pixels(const struct wr_cli *cli);
 
-/* Options of a split that change nothing without another one: a message, or 0.
- */
-int wr_feed_check_split(const struct wr_cli *cli, weir_err *err);
-
 /* Whether the library will take these settings, before anything is opened. A
  * message about a setting that is an option of `table` names that. */
 int wr_feed_check(const struct wr_option *table,

@@ -11,9 +11,9 @@
 #include "base/ascii.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/action.h"
+#include "cli/command.h"
 #include "cli/environment.h"
-#include "cli/optvalue.h"
+#include "cli/options.h"
 
 #define HELP_WIDTH  96 /* longer lines are hard to read */
 #define NAME_COLUMN 26 /* where the texts of options begin */

@@ -80,6 +80,13 @@ struct wr_option {
     double min, max;   /* of numbers (exact below 2^53); max 0: no limit */
     const char *group; /* heading in help, from here on until the next one */
     unsigned flags;
+    /* It changes nothing without this other option: "ckpt", or "crop random" if
+     * that must have this value. NULL: it stands alone. */
+    const char *with;
+    /* What the command makes of a number that was given: its own key for it, and
+     * what one is worth there. */
+    int key;
+    double unit;
 };
 
 #define WR_OPTIONS_END                                                         \
@@ -104,6 +111,15 @@ struct wr_option {
 #define WR_OPT_DOUBLE(a, f) WR_OPT(WR_OPTION_DOUBLE, a, f, double)
 #define WR_OPT_STRING(a, f) WR_OPT(WR_OPTION_STRING, a, f, const char *)
 #define WR_OPT_ENUM(a, f)   WR_OPT(WR_OPTION_ENUM, a, f, int)
+/* Into what rooms have: a uint32_t or unsigned, an int that is 0 or 1, an enum. */
+#define WR_OPT_U32(a, f)                                                       \
+    .store = WR_VALUE_U32, WR_OPT(WR_OPTION_UINT, a, f, uint32_t)
+#define WR_OPT_YES(a, f)                                                       \
+    .store = WR_VALUE_YES, WR_OPT(WR_OPTION_FLAG, a, f, int)
+#define WR_OPT_CHOICE(a, f)                                                    \
+    .type = WR_OPTION_ENUM,                                                    \
+    .offset = offsetof(a, f) +                                                 \
+              0 * sizeof(char[sizeof(((a *)0)->f) == sizeof(int) ? 1 : -1])
 #define WR_OPT_UINT_LIST(a, f)                                                 \
     WR_OPT(WR_OPTION_UINT_LIST, a, f, struct wr_uint_list)
 #define WR_OPT_ENUM_LIST(a, f)                                                 \
@@ -134,7 +150,15 @@ int wr_options_defaults(struct wr_option_set *set, weir_err *err);
 int wr_options_parse(struct wr_option_set *sets, size_t set_count, int argc,
                      char **argv, size_t *ret_operands, weir_err *err);
 
+/* WEIR_EINVAL: one was given without the other one that it goes with. */
+int wr_options_check(const struct wr_option_set *set, weir_err *err);
+
 /* Whether the option named `name` was on the command line. */
 bool wr_options_given(const struct wr_option_set *set, const char *name);
+
+/* Parses the value `text` of `opt` into the struct `args`. The message reads
+ * "option --threads: 'x' is not a whole number". */
+int wr_option_set_value(const struct wr_option *opt, const char *text,
+                        void *args, weir_err *err);
 
 #endif

@@ -26,7 +26,9 @@ static const struct wr_choice save_choices[] = {
     {"async", WR_PLAN_ASYNC, "until it is copied in memory"},
     {NULL, 0, NULL}};
 
-#define A struct plan_args
+/* An option that is a fact of the plan, in units of the draft. */
+#define FACT(id, one) .key = WR_PLAN_K_##id, .unit = (one)
+#define A             struct plan_args
 const struct wr_option wr_plan_options[] = {
     {WR_OPT_STRING(A, model), .name = "model", .arg = "NAME",
      .group = "The training",
@@ -37,34 +39,40 @@ const struct wr_option wr_plan_options[] = {
              "the model has), or ms=MS for a step of MS milliseconds"},
     {WR_OPT_DOUBLE(A, step_ms), .name = "step-ms", .arg = "MS", .max = 1e6,
      .help = "the same as --accelerator ms=MS"},
-    {WR_OPT_UINT(A, gpus), .name = "accelerators", .old = "gpus", .letter = 'g',
-     .arg = "N", .min = 1, .max = 1024, .def_note = "1, or as measured",
-     .help = "accelerators of a node"},
-    {WR_OPT_UINT(A, nodes), .name = "nodes", .arg = "N", .min = 1, .max = 1e6,
-     .def_note = "1", .help = "nodes"},
-    {WR_OPT_UINT(A, batch), .name = "batch", .letter = 'b', .arg = "N",
-     .min = 1, .max = 1 << 20, .def_note = "as measured or described, or 64",
+    {WR_OPT_UINT(A, gpus), FACT(GPUS, 1), .name = "accelerators", .old = "gpus",
+     .letter = 'g', .arg = "N", .min = 1, .max = 1024,
+     .def_note = "1, or as measured", .help = "accelerators of a node"},
+    {WR_OPT_UINT(A, nodes), FACT(NODES, 1), .name = "nodes", .arg = "N",
+     .min = 1, .max = 1e6, .def_note = "1", .help = "nodes"},
+    {WR_OPT_UINT(A, batch), FACT(BATCH, 1), .name = "batch", .letter = 'b',
+     .arg = "N", .min = 1, .max = 1 << 20,
+     .def_note = "as measured or described, or 64",
      .help = "samples of one accelerator's step"},
-    {WR_OPT_DOUBLE(A, step_cv), .name = "step-cv", .arg = "F", .max = 100,
-     .def_note = "0, or as described",
+    {WR_OPT_DOUBLE(A, step_cv), FACT(STEP_CV, 1), .name = "step-cv", .arg = "F",
+     .max = 100, .def_note = "0, or as described",
      .help = "how much steps vary: their deviation over their mean"},
-    {WR_OPT_DOUBLE(A, reduce_ms), .name = "reduce-ms", .arg = "MS", .max = 1e7,
-     .def_note = "0", .help = "all-reduce at the end of each step"},
-    {WR_OPT_UINT(A, epochs), .name = "epochs", .arg = "N", .min = 1,
-     .max = 1 << 20, .def_note = "1, or as described", .help = "epochs"},
-    {WR_OPT_UINT(A, steps), .name = "steps", .arg = "N", .min = 1, .max = 1e8,
-     .def_note = "as the samples give", .help = "steps of an epoch at most"},
+    {WR_OPT_DOUBLE(A, reduce_ms), FACT(REDUCE, 1e-3), .name = "reduce-ms",
+     .arg = "MS", .max = 1e7, .def_note = "0",
+     .help = "all-reduce at the end of each step"},
+    {WR_OPT_UINT(A, epochs), FACT(EPOCHS, 1), .name = "epochs", .arg = "N",
+     .min = 1, .max = 1 << 20, .def_note = "1, or as described",
+     .help = "epochs"},
+    {WR_OPT_UINT(A, steps), FACT(STEPS, 1), .name = "steps", .arg = "N",
+     .min = 1, .max = 1e8, .def_note = "as the samples give",
+     .help = "steps of an epoch at most"},
 
-    {WR_OPT_UINT(A, samples), .name = "samples", .letter = 'n', .arg = "N",
-     .min = 1, .max = 1e15, .def_note = "of the input", .group = "The data",
+    {WR_OPT_UINT(A, samples), FACT(SAMPLES, 1), .name = "samples",
+     .letter = 'n', .arg = "N", .min = 1, .max = 1e15,
+     .def_note = "of the input", .group = "The data",
      .help = "samples of an epoch"},
-    {WR_OPT_SIZE(A, sample_bytes), .name = "sample-bytes", .arg = "SIZE",
-     .min = 1, .def_note = "of the input", .help = "mean stored bytes of one"},
-    {WR_OPT_DOUBLE(A, sample_cv), .name = "sample-cv", .arg = "F", .max = 100,
-     .def_note = "of the input",
+    {WR_OPT_SIZE(A, sample_bytes), FACT(BYTES, 1), .name = "sample-bytes",
+     .arg = "SIZE", .min = 1, .def_note = "of the input",
+     .help = "mean stored bytes of one"},
+    {WR_OPT_DOUBLE(A, sample_cv), FACT(BYTES_CV, 1), .name = "sample-cv",
+     .arg = "F", .max = 100, .def_note = "of the input",
      .help = "how much they vary: their deviation over their mean"},
-    {WR_OPT_UINT(A, per_file), .name = "samples-per-file", .arg = "N", .min = 1,
-     .max = 1e12, .def_note = "of the input, or 1",
+    {WR_OPT_UINT(A, per_file), FACT(PER_OBJECT, 1), .name = "samples-per-file",
+     .arg = "N", .min = 1, .max = 1e12, .def_note = "of the input, or 1",
      .help = "1: each sample is a file that is opened for it"},
     {WR_OPT_FLAG(A, sequential), .name = "sequential",
      .help = "samples are read in order"},
@@ -80,46 +88,46 @@ const struct wr_option wr_plan_options[] = {
      .arg = "RATE", .min = 1000,
      .help = "bytes per second that it delivers to all nodes together; it is "
              "shared then"},
-    {WR_OPT_SIZE(A, client_limit), .store = WR_VALUE_RATE,
+    {WR_OPT_SIZE(A, client_limit), .store = WR_VALUE_RATE, FACT(CLIENT, 1),
      .name = "client-limit", .arg = "RATE", .min = 1000,
      .help = "bytes per second that a node gets at most"},
-    {WR_OPT_DOUBLE(A, opens), .name = "opens", .arg = "N", .max = 1e12,
-     .help = "files that all nodes together can open per second"},
-    {WR_OPT_DOUBLE(A, vary), .name = "jitter", .arg = "F", .max = 100,
-     .def_note = "0",
+    {WR_OPT_DOUBLE(A, opens), FACT(OPENS, 1), .name = "opens", .arg = "N",
+     .max = 1e12, .help = "files that all nodes together can open per second"},
+    {WR_OPT_DOUBLE(A, vary), FACT(VARY, 1), .name = "jitter", .arg = "F",
+     .max = 100, .def_note = "0",
      .help = "how much its times vary: their deviation over their mean"},
     {WR_OPT_STRING(A, cache), .name = "cached", .arg = "SHARE|SIZE",
      .def_note = "nothing",
      .help = "kept in memory from the second epoch on: a part of the data "
              "(0.5, 50%) or the bytes that a node has room for (200GiB)"},
-    {WR_OPT_FLAG(A, cache_decoded), .name = "cached-decoded",
+    {WR_OPT_FLAG(A, cache_decoded), .name = "cached-decoded", .with = "cached",
      .help = "what is kept is decoded"},
 
     {WR_OPT_ENUM(A, loader), .name = "loader", .arg = "NAME",
      .choices = loader_choices, .def_note = "weir, or as described",
      .group = "The input", .help = "how workers divide the work"},
-    {WR_OPT_UINT(A, workers), .name = "threads", .old = "workers",
-     .letter = 't', .arg = "N", .min = 1, .max = 4096,
+    {WR_OPT_UINT(A, workers), FACT(WORKERS, 1), .name = "threads",
+     .old = "workers", .letter = 't', .arg = "N", .min = 1, .max = 4096,
      .def_note = "as measured, or one per core", .help = "workers of a node"},
-    {WR_OPT_UINT(A, depth), .name = "depth", .letter = 'd', .arg = "N",
-     .min = 1, .max = 4096, .def_note = "as measured, or 32",
+    {WR_OPT_UINT(A, depth), FACT(DEPTH, 1), .name = "depth", .letter = 'd',
+     .arg = "N", .min = 1, .max = 4096, .def_note = "as measured, or 32",
      .help = "reads in flight per worker"},
-    {WR_OPT_UINT(A, prefetch), .name = "prefetch", .letter = 'p', .arg = "N",
-     .max = 1024, .def_note = "as measured, or 1",
+    {WR_OPT_UINT(A, prefetch), FACT(PREFETCH, 1), .name = "prefetch",
+     .letter = 'p', .arg = "N", .max = 1024, .def_note = "as measured, or 1",
      .help = "finished batches kept ahead; of pytorch: batches per worker"},
-    {WR_OPT_UINT(A, cores), .name = "cores", .arg = "N", .min = 1,
-     .max = 1 << 16, .def_note = "as measured, or one per worker",
+    {WR_OPT_UINT(A, cores), FACT(CORES, 1), .name = "cores", .arg = "N",
+     .min = 1, .max = 1 << 16, .def_note = "as measured, or one per worker",
      .help = "cores of a node"},
-    {WR_OPT_DOUBLE(A, cpu_ms), .name = "cpu-ms", .arg = "MS", .max = 1e7,
-     .def_note = "as measured",
-     .help = "CPU time that one sample takes: decoding and all else"},
-    {WR_OPT_DOUBLE(A, cpu_cv), .name = "cpu-cv", .arg = "F", .max = 100,
-     .def_note = "as the bytes vary", .help = "how much it varies"},
-    {WR_OPT_DOUBLE(A, fast_cpu_ms), .name = "fast-cpu-ms", .arg = "MS",
+    {WR_OPT_DOUBLE(A, cpu_ms), FACT(CPU, 1e-3), .name = "cpu-ms", .arg = "MS",
      .max = 1e7, .def_note = "as measured",
+     .help = "CPU time that one sample takes: decoding and all else"},
+    {WR_OPT_DOUBLE(A, cpu_cv), FACT(CPU_CV, 1), .name = "cpu-cv", .arg = "F",
+     .max = 100, .def_note = "as the bytes vary", .help = "how much it varies"},
+    {WR_OPT_DOUBLE(A, fast_cpu_ms), FACT(CPU_FAST, 1e-3), .name = "fast-cpu-ms",
+     .arg = "MS", .max = 1e7, .def_note = "as measured",
      .help = "the same with the fast decoder, for the table of changes"},
-    {WR_OPT_DOUBLE(A, batch_cpu_ms), .name = "batch-cpu-ms", .arg = "MS",
-     .max = 1e7, .def_note = "0",
+    {WR_OPT_DOUBLE(A, batch_cpu_ms), FACT(BATCH_CPU, 1e-3),
+     .name = "batch-cpu-ms", .arg = "MS", .max = 1e7, .def_note = "0",
      .help = "CPU time that a batch takes besides"},
     {WR_OPT_UINT(A, wanted_case), .name = "case", .arg = "N", .min = 1,
      .max = 1e6, .def_note = "the fastest",
@@ -128,10 +136,11 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_ENUM(A, save), .name = "save", .arg = "WAY",
      .choices = save_choices, .def_note = "none, or as described",
      .group = "Checkpoints", .help = "what training waits for"},
-    {WR_OPT_UINT(A, every), .name = "save-every", .arg = "N", .min = 1,
-     .max = 1e8, .def_note = "as described", .help = "steps between saves"},
-    {WR_OPT_SIZE(A, state), .name = "state-bytes", .arg = "SIZE", .min = 1,
-     .def_note = "of the input or the model",
+    {WR_OPT_UINT(A, every), FACT(EVERY, 1), .name = "save-every", .arg = "N",
+     .min = 1, .max = 1e8, .def_note = "as described",
+     .help = "steps between saves"},
+    {WR_OPT_SIZE(A, state), FACT(STATE, 1), .name = "state-bytes",
+     .arg = "SIZE", .min = 1, .def_note = "of the input or the model",
      .help = "bytes of a save, all "
              "nodes together"},
     {WR_OPT_STRING(A, slow), .name = "slow-device", .arg = "PROFILE",
@@ -139,15 +148,17 @@ const struct wr_option wr_plan_options[] = {
      .help = "the slow tier, as --storage"},
     {WR_OPT_STRING(A, fast), .name = "fast-device", .arg = "PROFILE",
      .flags = WR_OPTION_PATH, .help = "the fast tier of a node"},
-    {WR_OPT_SIZE(A, copy), .store = WR_VALUE_RATE, .name = "copy",
-     .arg = "RATE", .min = 1000, .def_note = "as measured, or 5GB/s",
+    {WR_OPT_SIZE(A, copy), .store = WR_VALUE_RATE, FACT(COPY, 1),
+     .name = "copy", .arg = "RATE", .min = 1000,
+     .def_note = "as measured, or 5GB/s",
      .help = "bytes per second that a node copies in memory"},
-    {WR_OPT_UINT(A, kept), .name = "kept", .arg = "N", .max = 1e6,
-     .def_note = "no limit", .help = "saves that the fast tier has room for"},
-    {WR_OPT_DOUBLE(A, mtbf_h), .name = "mtbf", .arg = "HOURS", .max = 1e8,
-     .help = "mean time between failures of one node"},
-    {WR_OPT_DOUBLE(A, restart_s), .name = "recovery", .arg = "S", .max = 1e9,
-     .def_note = "0",
+    {WR_OPT_UINT(A, kept), FACT(KEPT, 1), .name = "kept", .arg = "N",
+     .max = 1e6, .def_note = "no limit",
+     .help = "saves that the fast tier has room for"},
+    {WR_OPT_DOUBLE(A, mtbf_h), FACT(MTBF, 3600), .name = "mtbf", .arg = "HOURS",
+     .max = 1e8, .help = "mean time between failures of one node"},
+    {WR_OPT_DOUBLE(A, restart_s), FACT(RESTART, 1), .name = "recovery",
+     .with = "mtbf", .arg = "S", .max = 1e9, .def_note = "0",
      .help = "seconds until training goes on after a failure, "
              "without reading the state back"},
 
@@ -173,7 +184,8 @@ const struct wr_option wr_plan_options[] = {
     {WR_OPT_UINT(A, simulate), .name = "simulate-steps", .arg = "N", .min = 1,
      .max = 1e8, .def_note = "enough",
      .help = "simulate so many steps at most"},
-    {WR_OPT_UINT(A, seed), .name = "seed", .arg = "N", .def = "0",
+    {WR_OPT_UINT(A, seed), FACT(SEED, 1), .name = "seed", .arg = "N",
+     .def = "0",
      .help = "of all that is drawn: the same seed gives the same result"},
 
     {WR_OPT_RECORD(A), .group = "Results",
@@ -182,66 +194,28 @@ const struct wr_option wr_plan_options[] = {
      .help = "print the record instead of the summary"},
     WR_OPTIONS_END};
 #undef A
+#undef FACT
 
 /* --- options as facts --- */
-
-#define N(field) offsetof(struct plan_args, field)
-static const struct plan_number {
-    const char *option;
-    enum wr_plan_key key;
-    size_t offset;
-    bool is_double;
-    double unit;
-} numbers[] = {
-    {"accelerators", WR_PLAN_K_GPUS, N(gpus), false, 1},
-    {"nodes", WR_PLAN_K_NODES, N(nodes), false, 1},
-    {"batch", WR_PLAN_K_BATCH, N(batch), false, 1},
-    {"step-cv", WR_PLAN_K_STEP_CV, N(step_cv), true, 1},
-    {"reduce-ms", WR_PLAN_K_REDUCE, N(reduce_ms), true, 1e-3},
-    {"epochs", WR_PLAN_K_EPOCHS, N(epochs), false, 1},
-    {"steps", WR_PLAN_K_STEPS, N(steps), false, 1},
-    {"samples", WR_PLAN_K_SAMPLES, N(samples), false, 1},
-    {"sample-bytes", WR_PLAN_K_BYTES, N(sample_bytes), false, 1},
-    {"sample-cv", WR_PLAN_K_BYTES_CV, N(sample_cv), true, 1},
-    {"samples-per-file", WR_PLAN_K_PER_OBJECT, N(per_file), false, 1},
-    {"client-limit", WR_PLAN_K_CLIENT, N(client_limit), false, 1},
-    {"opens", WR_PLAN_K_OPENS, N(opens), true, 1},
-    {"jitter", WR_PLAN_K_VARY, N(vary), true, 1},
-    {"threads", WR_PLAN_K_WORKERS, N(workers), false, 1},
-    {"depth", WR_PLAN_K_DEPTH, N(depth), false, 1},
-    {"prefetch", WR_PLAN_K_PREFETCH, N(prefetch), false, 1},
-    {"cores", WR_PLAN_K_CORES, N(cores), false, 1},
-    {"cpu-ms", WR_PLAN_K_CPU, N(cpu_ms), true, 1e-3},
-    {"cpu-cv", WR_PLAN_K_CPU_CV, N(cpu_cv), true, 1},
-    {"fast-cpu-ms", WR_PLAN_K_CPU_FAST, N(fast_cpu_ms), true, 1e-3},
-    {"batch-cpu-ms", WR_PLAN_K_BATCH_CPU, N(batch_cpu_ms), true, 1e-3},
-    {"save-every", WR_PLAN_K_EVERY, N(every), false, 1},
-    {"state-bytes", WR_PLAN_K_STATE, N(state), false, 1},
-    {"copy", WR_PLAN_K_COPY, N(copy), false, 1},
-    {"kept", WR_PLAN_K_KEPT, N(kept), false, 1},
-    {"mtbf", WR_PLAN_K_MTBF, N(mtbf_h), true, 3600},
-    {"recovery", WR_PLAN_K_RESTART, N(restart_s), true, 1},
-    {"seed", WR_PLAN_K_SEED, N(seed), false, 1},
-};
-#undef N
 
 static int say_numbers(const struct wr_cli *cli, struct wr_plan_draft *d,
                        weir_err *err)
 {
     int r = 0;
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(numbers) && r == 0; k++) {
-        const struct plan_number *n = &numbers[k];
-        const char *field = (const char *)cli->args + n->offset;
-        double x = n->is_double
-                       ? *(const double *)(const void *)field
-                       : (double)*(const uint64_t *)(const void *)field;
+    for (const struct wr_option *o = wr_plan_options; o->name && r == 0; o++) {
+        const void *field = (const char *)cli->args + o->offset;
         char source[40];
         const struct wr_plan_saying who = {source, WR_PLAN_GIVEN};
 
-        snprintf(source, sizeof(source), "--%s", n->option);
-        if (wr_cli_given(cli, n->option))
-            r = wr_plan_say(d, &who, n->key, x * n->unit, err);
+        if (!o->unit || !wr_cli_given(cli, o->name))
+            continue;
+        snprintf(source, sizeof(source), "--%s", o->name);
+        r = wr_plan_say(d, &who, (enum wr_plan_key)o->key,
+                        o->unit * (o->type == WR_OPTION_DOUBLE
+                                       ? *(const double *)field
+                                       : (double)*(const uint64_t *)field),
+                        err);
     }
     return r;
 }
@@ -442,18 +416,10 @@ int wr_plan_args_say_late(const struct wr_cli *cli, struct wr_plan_draft *d,
 
 int wr_plan_args_check(const struct wr_cli *cli, weir_err *err)
 {
-    static const struct {
-        const char *option, *needs;
-    } pairs[] = {{"cached-decoded", "cached"}, {"recovery", "mtbf"}};
     static const char *const of_saves[] = {"save-every", "kept", "fast-device",
                                            "copy"};
     const struct plan_args *a = cli->args;
 
-    for (size_t k = 0; k < WR_ARRAY_LEN(pairs); k++)
-        if (wr_cli_given(cli, pairs[k].option) &&
-            !wr_cli_given(cli, pairs[k].needs))
-            return wr_fail(err, WEIR_EINVAL, "option --%s goes with --%s",
-                           pairs[k].option, pairs[k].needs);
     for (size_t k = 0; k < WR_ARRAY_LEN(of_saves); k++)
         if (wr_cli_given(cli, "save") && a->save == WR_PLAN_NO_SAVES &&
             wr_cli_given(cli, of_saves[k]))

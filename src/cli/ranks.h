@@ -7,10 +7,28 @@
 #ifndef WR_CLI_RANKS_H
 #define WR_CLI_RANKS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
 #include "cli/command.h"
-#include "cli/ranks_watch.h"
 #include "comm/comm.h"
 #include "comm/launch.h"
+
+/* Notices that another rank has died, whatever this one does. Calls between ranks
+ * notice it, but a rank that reads or saves for minutes makes none: a thread with a
+ * connection of its own looks now and then. */
+struct wr_ranks_watch {
+    struct wr_comm *comm; /* owned; used by the thread while it runs */
+    pthread_t thread;
+    bool started;
+    atomic_bool stop;
+    atomic_bool lost; /* after `why` was written */
+    weir_err why;
+    /* In the thread, once; NULL: what polls wr_interrupted() ends. */
+    void (*on_lost)(void *arg);
+    void *arg;
+};
 
 struct wr_ranks {
     struct wr_launch launch;
@@ -66,5 +84,22 @@ int wr_ranks_failed(const struct wr_ranks *r, const struct wr_cli *cli,
 
 /* All ranks that have met: nobody leaves before the others are done. */
 void wr_ranks_done(struct wr_ranks *r);
+
+/* --- the watch, which wr_ranks_meet starts --- */
+
+/* All ranks; `cfg` is that of their comm. The members on_lost and arg are set,
+ * the others zero. */
+int wr_ranks_watch_start(struct wr_ranks_watch *w,
+                         const struct wr_comm_config *cfg, weir_err *err);
+
+/* Ends the thread. All ranks must have done so before one closes, which looks
+ * like its death. */
+void wr_ranks_watch_stop(struct wr_ranks_watch *w);
+
+/* Whether a rank was lost; waits up to `ms` for that news. */
+bool wr_ranks_watch_lost(const struct wr_ranks_watch *w, unsigned ms);
+
+/* `why` (may be NULL): the others learn that this rank did not just die. */
+void wr_ranks_watch_close(struct wr_ranks_watch *w, const weir_err *why);
 
 #endif

@@ -6,8 +6,9 @@
 
 #include "base/error.h"
 #include "cli/feed_args.h"
-#include "cli/optvalue.h"
 #include "measure/saves.h"
+#include "cli/options.h"
+#include "train/record.h"
 
 static const struct wr_choice consume_choices[] = {
     {"described", -1, "as the description says; drop if it says nothing"},
@@ -38,12 +39,13 @@ static const struct wr_choice search_choices[] = {
     {NULL, 0, NULL}};
 
 #define A struct run_args
+#define P struct wr_run_plan /* its first member */
 const struct wr_option wr_run_options[] = {
     {WR_OPT_FLAG(A, list), .name = "list", .letter = 'l',
      .help = "list the workloads that are built in"},
     {WR_OPT_FLAG(A, explain), .name = "explain",
      .help = "print what follows from the description, and run nothing"},
-    {WR_OPT_DOUBLE(A, scale), .name = "scale", .arg = "F", .max = 1000,
+    {WR_OPT_DOUBLE(A, plan.scale), .name = "scale", .arg = "F", .max = 1000,
      .def = "1",
      .help = "shrink data, steps and saved states to this part of what is "
              "described, as the data was generated with"},
@@ -51,9 +53,9 @@ const struct wr_option wr_run_options[] = {
      .arg = "N", .min = 1, .max = 4096,
      .def_note = "1, or as many as hold one copy of the model",
      .help = "emulated accelerators in this process (in each rank)"},
-    {WR_OPT_UINT(A, epochs), .name = "epochs", .arg = "N", .max = 1e9,
+    {WR_OPT_UINT(A, plan.max_epochs), .name = "epochs", .arg = "N", .max = 1e9,
      .def_note = "as described", .help = "at most so many epochs"},
-    {WR_OPT_UINT(A, steps), .name = "steps", .arg = "N", .max = 1e12,
+    {WR_OPT_UINT(A, plan.max_steps), .name = "steps", .arg = "N", .max = 1e12,
      .def_note = "as described", .help = "at most so many steps in each epoch"},
     {WR_OPT_ENUM(A, search), .name = "search", .arg = "WHAT",
      .choices = search_choices, .def = "none",
@@ -67,36 +69,36 @@ const struct wr_option wr_run_options[] = {
     {WR_OPT_ENUM(A, consume), .name = "consume", .arg = "HOW",
      .choices = consume_choices, .def = "described", .group = "The input",
      .help = "what is done with the samples"},
-    {WR_OPT_ENUM(A, access), .name = "file-access", .arg = "HOW",
+    {WR_OPT_CHOICE(A, plan.access), .name = "file-access", .arg = "HOW",
      .choices = access_choices, .def = "described",
      .help = "who reads which samples"},
     {WR_OPT_ENUM(A, compat), .name = "compat", .arg = "WITH",
      .choices = compat_choices, .def = "weir",
      .help = "whose order and formulas"},
-    {WR_FEED_NAME(A, order), WR_FEED_RANGE(order), .def_note = "as described",
+    {WR_FEED_NAME(P, order), WR_FEED_RANGE(order), .def_note = "as described",
      WR_FEED_HELP(order)},
-    {WR_FEED_NAME(A, threads), .letter = 't', .max = 1024,
+    {WR_FEED_NAME(P, threads), .letter = 't', .max = 1024,
      .def_note = "the cores, shared by the accelerators",
      .help = "workers of each accelerator's input"},
-    {WR_FEED_NAME(A, depth), .letter = 'd', .min = 1, .max = 4096,
+    {WR_FEED_NAME(P, depth), .letter = 'd', .min = 1, .max = 4096,
      WR_FEED_DEF(depth), WR_FEED_HELP(depth)},
-    {WR_FEED_NAME(A, prefetch), .letter = 'p', .max = 1024,
+    {WR_FEED_NAME(P, prefetch), .letter = 'p', .max = 1024,
      .def_note = "as described", WR_FEED_HELP(prefetch)},
-    {WR_FEED(A, memory)},
-    {WR_FEED(A, on_error)},
-    {WR_FEED(A, cache)},
-    {WR_FEED(A, io)},
-    {WR_FEED_NAME(A, direct), WR_FEED_HELP(direct)},
-    {WR_OPT_ENUM(A, page_cache), .name = "page-cache", .arg = "STATE",
+    {WR_FEED(P, memory)},
+    {WR_FEED(P, on_error)},
+    {WR_FEED(P, cache)},
+    {WR_FEED(P, io)},
+    {WR_FEED_NAME(P, direct), WR_FEED_HELP(direct)},
+    {WR_OPT_CHOICE(A, plan.cache), .name = "page-cache", .arg = "STATE",
      .choices = wr_cache_state_choices, .def = "asis",
      .help = "page cache before each epoch"},
-    {WR_OPT_FLAG(A, no_io), .name = "no-io",
+    {WR_OPT_FLAG(A, plan.no_io), .name = "no-io",
      .help = "read nothing: batches are there at once; what the emulator "
              "itself takes"},
     {WR_OPT_FLAG(A, selftest), .name = "selftest", .def = "yes",
      .help = "do not test first whether this machine is fast enough to "
              "emulate the steps"},
-    {WR_OPT_FLAG(A, digest), .name = "digest",
+    {WR_OPT_FLAG(A, plan.digest), .name = "digest",
      .help = "hash all that is delivered, by position: the same for any "
              "number of ranks and accelerators"},
     WR_OPEN_OPTIONS(A, "the data set"),
@@ -105,13 +107,13 @@ const struct wr_option wr_run_options[] = {
      .flags = WR_OPTION_PATH, .group = "Checkpoints",
      .def_note = "as described",
      .help = "where to save: the store's folder, or the fast tier's"},
-    {WR_OPT_STRING(A, slow), .name = "slow", .arg = "FOLDER",
-     .flags = WR_OPTION_PATH,
+    {WR_OPT_STRING(A, plan.ckpt.slow), .name = "slow", .with = "ckpt",
+     .arg = "FOLDER", .flags = WR_OPTION_PATH,
      .help = "the slow tier's folder, if there are two tiers"},
-    {WR_OPT_STRING(A, store), .name = "store", .arg = "ID",
+    {WR_OPT_STRING(A, plan.ckpt.store), .name = "store", .arg = "ID",
      .help = "demand the store with this id (weir ckpt id): refuse any other "
              "one, and an empty folder"},
-    {WR_OPT_ENUM(A, level), .name = "level", .arg = "LEVEL",
+    {WR_OPT_CHOICE(A, plan.level), .name = "level", .arg = "LEVEL",
      .choices = wr_level_choices, .def = "fast",
      .help = "how far a save gets before training goes on"},
     {WR_OPT_FLAG(A, checkpoints), .name = "checkpoints", .def = "yes",
@@ -126,11 +128,12 @@ const struct wr_option wr_run_options[] = {
      .help = "print the run record instead of the summary"},
     WR_MONITOR_OPTION(A),
     WR_OPTIONS_END};
+#undef P
 #undef A
 
 void wr_run_args_defaults(void *args)
 {
-    weir_pipeline_defaults(&((struct run_args *)args)->feed);
+    wr_run_defaults(&((struct run_args *)args)->plan);
 }
 
 /* "section.key=value" or "+..."; a path may have an '=' behind a '/'. */
@@ -169,8 +172,6 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
 {
     const struct run_args *a = cli->args;
 
-    if (wr_cli_given(cli, "slow") && !a->ckpt)
-        return wr_fail(err, WEIR_EINVAL, "option --slow goes with --ckpt");
     if (wr_cli_given(cli, "search-max") && !a->search)
         return wr_fail(err, WEIR_EINVAL,
                        "option --search-max goes with --search");
@@ -181,42 +182,28 @@ static int check_pairs(const struct wr_cli *cli, weir_err *err)
     if (a->search && a->dlio_output)
         return wr_fail(err, WEIR_EINVAL,
                        "option --dlio-output does not go with --search");
-    if (!(a->scale > 0))
+    if (!(a->plan.scale > 0))
         return wr_fail(err, WEIR_EINVAL, "option --scale: must be over 0");
     return 0;
 }
 
-static void set_ckpt(const struct run_args *a, struct wr_run_plan *plan)
-{
-    plan->ckpt.fast = a->ckpt ? a->ckpt : plan->w->checkpoint.folder;
-    plan->ckpt.slow = a->slow;
-    plan->ckpt.store = a->store;
-    plan->level = (enum weir_level)a->level;
-    plan->no_ckpt = !a->checkpoints;
-}
-
-int wr_run_plan_of(const struct wr_cli *cli, struct wr_run_plan *plan,
-                   weir_err *err)
+int wr_run_plan_of(const struct wr_cli *cli, const struct wr_workload *w,
+                   struct wr_run_plan *plan, weir_err *err)
 {
     const struct run_args *a = cli->args;
     int r = check_pairs(cli, err);
 
     if (r < 0)
         return r;
-    plan->feed = a->feed;
+    *plan = a->plan;
+    plan->w = w;
     plan->has_order = wr_cli_given(cli, "order");
     plan->has_prefetch = wr_cli_given(cli, "prefetch");
-    plan->consume = a->consume < 0 ? plan->w->weir.consume
+    plan->consume = a->consume < 0 ? w->weir.consume
                                    : (enum wr_wl_consume)a->consume;
-    plan->access = (enum wr_wl_access)a->access;
     plan->compat_dlio = a->compat;
-    plan->cache = (enum wr_cache_state)a->page_cache;
-    plan->no_io = a->no_io;
-    plan->scale = a->scale;
-    plan->max_steps = a->steps;
-    plan->max_epochs = a->epochs;
     plan->keep_steps = a->dlio_output;
-    plan->digest = a->digest;
-    set_ckpt(a, plan);
+    plan->ckpt.fast = a->ckpt ? a->ckpt : w->checkpoint.folder;
+    plan->no_ckpt = !a->checkpoints;
     return wr_feed_check(wr_run_options, &plan->feed, err);
 }

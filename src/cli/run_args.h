@@ -8,15 +8,13 @@
 #include "run/run.h"
 
 struct run_args {
+    struct wr_run_plan plan; /* as far as options alone say it */
     bool list, explain;
-    double scale;
-    uint64_t accelerators, steps, epochs, search_max;
-    int consume, access, compat, search, page_cache;
-    bool no_io, selftest, check, digest;
-    weir_pipeline_config feed;
+    uint64_t accelerators, search_max;
+    int consume, compat, search;
+    bool selftest, check;
     struct wr_open_args open;
-    const char *ckpt, *slow, *store;
-    int level;
+    const char *ckpt;
     bool checkpoints;
     const char *dlio_output, *record;
     bool json;
@@ -32,8 +30,8 @@ void wr_run_args_defaults(void *args);
 size_t wr_run_operands(const struct wr_cli *cli, const char **ret,
                        const char **ret_data, weir_err *err, int *ret_code);
 
-/* Fills the plan with what the options say; the workload is there already. */
-int wr_run_plan_of(const struct wr_cli *cli, struct wr_run_plan *plan,
-                   weir_err *err);
+/* The plan for a workload, but for data sets, ranks and callbacks. */
+int wr_run_plan_of(const struct wr_cli *cli, const struct wr_workload *w,
+                   struct wr_run_plan *plan, weir_err *err);
 
 #endif

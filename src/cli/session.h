@@ -50,12 +50,13 @@ enum wr_job_ranks {
 /* Hooks are called in this order, with the memory of the call; each but `work` may
  * be NULL. */
 struct wr_session_job {
-    size_t
-        call_bytes; /* zeroed memory, which begins with a struct wr_session */
+    /* Of the memory of a call, which is zeroed and begins with a struct
+     * wr_session. */
+    size_t call_bytes;
     enum wr_job_ranks ranks;
     bool not_there_is_usage; /* what is to be opened was named wrongly */
-    const char
-        *interrupted; /* what follows "interrupted: "; NULL: "no result" */
+    /* What follows "interrupted: "; NULL: "no result". */
+    const char *interrupted;
     /* The progress line: its first label (NULL: none), and what it counts. */
     const char *label, *unit;
     uint64_t total;

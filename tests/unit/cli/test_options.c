@@ -1,4 +1,4 @@
-/* test_options.c - unit tests of src/cli/options.c and optvalue.c.
+/* test_options.c - unit tests of src/cli/options.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "cli/options.h"
-#include "cli/optvalue.h"
 
 struct args {
     bool fast, keep;
@@ -310,6 +309,124 @@ static void test_choices(void **state)
     assert_string_equal(wr_choice_name(modes, 21), "?");
 }
 
+/* Rows that point into a struct of another room, inside the args. */
+struct plan {
+    char before;
+    unsigned count;
+    int yes;
+    enum { SMALL, LARGE = 7 } size;
+    uint64_t after;
+};
+
+struct nested {
+    struct plan plan;
+    uint64_t own;
+};
+
+static const struct wr_choice sizes[] = {
+    {"small", SMALL, NULL}, {"large", LARGE, NULL}, {NULL, 0, NULL}};
+
+static const struct wr_option nested_table[] = {
+    {WR_OPT_U32(struct nested, plan.count), .name = "count", .max = 1000,
+     .def = "5"},
+    {WR_OPT_YES(struct nested, plan.yes), .name = "yes", .def = "yes"},
+    {WR_OPT_CHOICE(struct nested, plan.size), .name = "size", .choices = sizes,
+     .def = "large"},
+    {WR_OPT_UINT(struct nested, own), .name = "own", .key = 3, .unit = 0.5},
+    WR_OPTIONS_END};
+
+static int parse_nested(struct nested *n, const char *const *words, int argc,
+                        weir_err *err)
+{
+    struct wr_option_set set = {nested_table, n, 0};
+    char *argv[4];
+    size_t operands;
+
+    memset(n, 0xff, sizeof(*n)); /* what a row writes beyond its field shows */
+    for (int k = 0; k < argc; k++)
+        argv[k] = (char *)(uintptr_t)words[k];
+    assert_int_equal(wr_options_defaults(&set, err), 0);
+    return wr_options_parse(&set, 1, argc, argv, &operands, err);
+}
+
+static void test_nested(void **state)
+{
+    static const char *const words[] = {"--count=999", "--no-yes",
+                                        "--size=small"};
+    static const char *const many[] = {"--count", "1001"};
+    struct nested n;
+    weir_err err;
+
+    (void)state;
+    assert_int_equal(parse_nested(&n, NULL, 0, &err), 0);
+    assert_int_equal(n.plan.count, 5);
+    assert_int_equal(n.plan.yes, 1);
+    assert_int_equal(n.plan.size, LARGE);
+    assert_int_equal(parse_nested(&n, words, 3, &err), 0);
+    assert_int_equal(n.plan.count, 999);
+    assert_int_equal(n.plan.yes, 0);
+    assert_int_equal(n.plan.size, SMALL);
+    assert_true(n.plan.after == UINT64_MAX && n.own == UINT64_MAX);
+    assert_int_equal(parse_nested(&n, many, 2, &err), WEIR_EINVAL);
+    assert_non_null(strstr(err.msg, "option --count:"));
+    assert_int_equal(n.plan.count, 5);
+}
+
+/* Options that change nothing without another one. */
+struct paired {
+    const char *folder;
+    uint64_t keep, number;
+    bool compare, fast;
+    int size;
+};
+
+static const struct wr_option paired_table[] = {
+    {WR_OPT_STRING(struct paired, folder), .name = "folder"},
+    {WR_OPT_UINT(struct paired, keep), .name = "keep", .with = "folder"},
+    {WR_OPT_FLAG(struct paired, compare), .name = "compare"},
+    {WR_OPT_FLAG(struct paired, fast), .name = "fast", .with = "compare"},
+    {WR_OPT_ENUM(struct paired, size), .name = "size", .choices = sizes,
+     .def = "small"},
+    {WR_OPT_UINT(struct paired, number), .name = "number",
+     .with = "size large"},
+    WR_OPTIONS_END};
+
+static void expect_pair(const char *line, const char *message)
+{
+    struct paired args = {0};
+    struct wr_option_set set = {paired_table, &args, 0};
+    char copy[128], *argv[8], *save = NULL, *word;
+    size_t operands;
+    weir_err err = {0};
+    int argc = 0, r;
+
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (word = strtok_r(copy, " ", &save); word;
+         word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    assert_int_equal(wr_options_defaults(&set, NULL), 0);
+    assert_int_equal(wr_options_parse(&set, 1, argc, argv, &operands, NULL), 0);
+    r = wr_options_check(&set, &err);
+    assert_int_equal(r, message ? WEIR_EINVAL : 0);
+    if (message)
+        assert_string_equal(err.msg, message);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    expect_pair("", NULL);
+    expect_pair("--keep 3", "option --keep goes with --folder");
+    expect_pair("--keep 3 --folder x", NULL);
+    expect_pair("--fast", "option --fast goes with --compare");
+    expect_pair("--fast --no-compare", "option --fast goes with --compare");
+    expect_pair("--compare --fast", NULL);
+    expect_pair("--number 1", "option --number goes with --size large");
+    expect_pair("--number 1 --size small",
+                "option --number goes with --size large");
+    expect_pair("--number 1 --size large", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_errors),       cmocka_unit_test(test_list_limit),
         cmocka_unit_test(test_string_limit), cmocka_unit_test(test_untouched),
         cmocka_unit_test(test_given),        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_nested),       cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_size_list),    cmocka_unit_test(test_old_name),
     };
 

@@ -1,6 +1,6 @@
 /* test_ranks_watch.c - a rank that dies while the others do something else.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/ranks_watch.h"
+#include "cli/ranks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,12 +91,70 @@ static void test_terminal(void **state)
     close(order[1]);
 }
 
+/* What a whole run of it tells, and shows. */
+struct sum {
+    struct wr_child child;
+    int told, shown, until;
+};
+
+static int tell_numbers(void *arg)
+{
+    struct sum *s = arg;
+
+    for (int k = 1; k <= 3; k++)
+        wr_cli_work_tell(&s->child, &k, sizeof(k));
+    return 40 + s->told; /* the child has a copy from before */
+}
+
+static bool add_number(void *arg, struct wr_progress *line, const void *news)
+{
+    struct sum *s = arg;
+
+    assert_non_null(line);
+    s->shown++;
+    if (news) {
+        s->told += *(const int *)news;
+        wr_progress_set(line, (uint64_t)s->told);
+    }
+    return s->told < s->until;
+}
+
+static int run_sum(struct sum *s)
+{
+    FILE *null = fopen("/dev/null", "w");
+    const struct wr_cli cli = {.out = null, .err = null};
+    const struct wr_work work = {.line = {.label = "adding"},
+                                 .news = sizeof(int),
+                                 .work = tell_numbers,
+                                 .show = add_number};
+    int code, r = wr_cli_work_run(&s->child, &cli, &work, s, &code, NULL);
+
+    if (r == WR_WORK_CHILD)
+        _exit(code);
+    assert_int_equal(r, WR_WORK_ENDED);
+    fclose(null);
+    return code;
+}
+
+static void test_run(void **state)
+{
+    struct sum all = {.until = 100}, first = {.until = 1};
+
+    (void)state;
+    assert_int_equal(run_sum(&all), 40);
+    assert_int_equal(all.told, 6);
+    assert_true(all.shown >= 4);           /* once before anything was told */
+    assert_int_equal(run_sum(&first), 40); /* it ends by itself all the same */
+    assert_int_equal(first.told, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_ended),
         cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
