@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
-#include "codec/lzf.h"
-#include "codec/unshuffle.h"
+#include "codec/h5_filters.h"
 
 #ifdef WR_HAVE_BLOSC
 #include <blosc.h>
