@@ -20,7 +20,6 @@
 #include "cli/record_json.h"
 #include "cli/screen.h"
 #include "convert/convert.h"
-#include "format/array_writer.h"
 #include "format/writer.h"
 
 #define SHOWN_BAD  20u

@@ -19,7 +19,6 @@
 #include "cli/progress.h"
 #include "cli/record_json.h"
 #include "cli/screen.h"
-#include "format/array_writer.h"
 #include "format/writer.h"
 #include "gen/generate.h"
 

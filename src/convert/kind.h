@@ -10,7 +10,6 @@
 
 #include "convert/plan.h"
 #include "convert/stage.h"
-#include "format/array_writer.h"
 #include "format/writer.h"
 
 /* One sample on its way. */

@@ -34,6 +34,11 @@ uint64_t wr_axis_length(const struct wr_npy *npy, enum wr_axis axis);
 int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
                    struct wr_array_shape *ret, weir_err *err);
 
+/* --- arrays of one number per sample, and which is the label --- */
+
+/* They are read while the data set is indexed, and become scalars of the
+ * index once all files are known: then it is sure what the labels are. */
+
 struct wr_array_scalar {
     char name[WR_FIELD_NAME];
     enum weir_dtype dtype; /* I64, F32 or F64 */

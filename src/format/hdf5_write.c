@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "format/remarks.h"
 #include "format/hdf5_helper.h"
 #include "format/schema.h"

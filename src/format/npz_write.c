@@ -17,7 +17,7 @@
 #include "base/le.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "format/schema.h"
 #include "format/tensor.h"
 #include "format/zip.h"

@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "codec/cast.h"
-#include "format/array_writer.h"
 #include "format/npz.h"
 #include "format/writer.h"
 #include "gen/synth.h"

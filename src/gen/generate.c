@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/thread.h"
-#include "format/array_writer.h"
 #include "format/writer.h"
 #include "gen/crew.h"
 #include "gen/genlist.h"

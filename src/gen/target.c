@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "storage/beside.h"
 
 struct wr_gen_target {

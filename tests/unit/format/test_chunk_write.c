@@ -11,7 +11,7 @@
 
 #include "../gen/grown.h"
 #include "base/dtype.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "format/remarks.h"
 #include "format/hdf5_helper.h"
 

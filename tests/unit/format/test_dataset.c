@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "format/format.h"
 #include "canceled.h"
 #include "tmpdir.h"

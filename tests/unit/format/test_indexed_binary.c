@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "canceled.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "format/format.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"
