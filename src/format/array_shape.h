@@ -3,9 +3,9 @@
 #ifndef WR_FORMAT_ARRAY_SHAPE_H
 #define WR_FORMAT_ARRAY_SHAPE_H
 
+#include "format/index.h"
 #include "format/npz.h"
 #include "format/schema.h"
-#include "format/index.h"
 
 /* AUTO: the first or the last, whichever is as long as the labels or as it is
  * said, else the first. */

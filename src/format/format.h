@@ -15,8 +15,8 @@
 #include "format/files.h"
 #include "format/index.h"
 #include "storage/storage.h"
-#include "weir/pipeline.h"
 #include "weir/error.h"
+#include "weir/pipeline.h"
 
 struct wr_format_ops;
 

@@ -16,9 +16,9 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/thread.h"
-#include "format/writer.h"
 #include "format/format.h"
 #include "format/schema.h"
+#include "format/writer.h"
 
 #define PIECE (256u << 10) /* bytes written at once */
 

@@ -12,8 +12,8 @@
 
 #include "codec/picture.h"
 #include "format/format.h"
-#include "weir/dataset.h"
 #include "storage/storage.h"
+#include "weir/dataset.h"
 
 /* A buffer that grows; zeroed memory is an empty one, free(bytes) ends it. */
 struct wr_bytes {

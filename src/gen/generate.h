@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "base/hist.h"
-#include "gen/target.h"
 #include "format/tensor.h"
+#include "gen/target.h"
 
 #define WR_GEN_CLASSES_MAX 10000 /* four digits in the names */
 #define WR_GEN_DRAWN       1024  /* about 120 MB of memory */
