@@ -16,7 +16,6 @@
 #include "cli/record_json.h"
 #include "cli/session.h"
 #include "convert/convert.h"
-#include "format/array_writer.h"
 #include "format/writer.h"
 
 #define SHOWN_BAD 20u

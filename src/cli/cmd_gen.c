@@ -20,7 +20,6 @@
 #include "cli/record_json.h"
 #include "cli/screen.h"
 #include "cli/session.h"
-#include "format/array_writer.h"
 #include "format/writer.h"
 #include "gen/dataset.h"
 #include "gen/generate.h"
@@ -53,10 +52,8 @@ static const struct wr_choice to_choices[] = {
     {"wt", TO_WT, "weir's own: labels inside, samples page-aligned"},
     {"npy", TO_NPY, "NumPy's, labels in a second file"},
 #define ARRAY_WRITER(name, help) {#name, TO_##name, help},
-#include "format/formats.def"
     {"npz-deflated", TO_NPZ_DEFLATED, "the same as npz, deflated"},
 #define FIELD_WRITER(name, help) {#name, TO_##name, help},
-#include "format/formats.def"
     {NULL, 0, NULL}};
 
 /* One call of the command. */

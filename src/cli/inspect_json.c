@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/filters.h"
+#include "format/chunks.h"
 #include "format/remarks.h"
 #include "result/record.h"
 

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/chart.h"
 #include "cli/screen.h"
+#include "format/chunks.h"
 #include "format/remarks.h"
 
 #define NAME_BYTES 1024u

@@ -23,6 +23,8 @@ struct bmp_head {
     size_t pixels;    /* where they start in the file */
 };
 
+/* --- run lengths of BMP: RLE8 and RLE4 --- */
+
 /* Where the next pixel goes, in rows as the file has them. */
 struct rle {
     const struct bmp_head *head;

@@ -73,6 +73,8 @@ void wr_codec_drop_large(uint8_t **memory, size_t *cap, size_t need)
     *cap = 0;
 }
 
+/* --- the registry of picture kinds, by first bytes and by name --- */
+
 /* One line per kind. */
 static const struct wr_codec *const codecs[] = {
     &wr_codec_jpeg, &wr_codec_png, &wr_codec_webp, &wr_codec_tiff,
@@ -189,6 +191,8 @@ enum wr_picture_kind wr_picture_kind_of_name(const char *name, size_t len)
  * bytes as the file has: each thread holds such a picture. */
 #define FRAME_FREE  ((size_t)256 << 20)
 #define FRAME_RATIO 64u
+
+/* --- pictures that are decoded at once, then delivered row by row --- */
 
 void wr_frame_done(void *state)
 {

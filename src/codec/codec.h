@@ -124,6 +124,12 @@ void wr_codec_drop_large(uint8_t **memory, size_t *cap, size_t need);
 /* RGB -> grey in place, n pixels, as PIL's convert('L'). */
 void wr_codec_gray_row(uint8_t *row, size_t n);
 
+/* --- pictures that are decoded at once, then delivered row by row --- */
+
+/* Where a library gives all pixels or none, or where rows come in another
+ * order than from top to bottom, a codec is two functions: read the header
+ * (info), paint the pixels (paint). The rest of its hooks is here. */
+
 /* Encoded bytes, and where the pixels go. */
 struct wr_frame {
     const uint8_t *bytes; /* borrowed */

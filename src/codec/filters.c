@@ -9,9 +9,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "codec/h5_filters.h"
 #include "codec/inflate.h"
-#include "codec/lzf.h"
-#include "codec/unshuffle.h"
 
 #ifdef WR_HAVE_BLOSC
 #include <blosc.h>

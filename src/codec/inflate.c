@@ -222,6 +222,8 @@ int64_t wr_inflate_read(struct wr_inflate *z, void *buf, size_t cap,
     return (int64_t)done;
 }
 
+/* --- bytes -> deflate without a wrapper, piece by piece --- */
+
 struct wr_deflate {
     struct isal_zstream z;
     uint8_t level[ISAL_DEF_LVL1_DEFAULT];

@@ -49,6 +49,12 @@ struct wr_jpeg_guard {
 #define MAX_SCANS       100
 #define MAX_SCAN_PIXELS (UINT64_C(1) << 31)
 
+/* --- libjpeg held in: errors, input's end and limits --- */
+
+/* libjpeg reports by callbacks and leaves by longjmp. A guard turns all that
+ * into a return code and a message, takes warnings about the data as the
+ * errors they are, and bounds what a hostile file can cost. */
+
 /* The guard starts with its jpeg object. */
 static struct wr_jpeg_guard *guard_of(j_common_ptr c)
 {

@@ -16,6 +16,13 @@
 #include "base/mem.h"
 #include "codec/number_powers.h"
 
+/* --- w * 10^q as the nearest float or double --- */
+
+/* The algorithm of Eisel and Lemire ("Number parsing at a gigabyte per
+ * second", 2021): the product of w and the first 64 or 128 bits of 5^q has
+ * enough right bits to round by for any w of 64 bits ("Fast number parsing
+ * without fallback", 2022). */
+
 /* What one type of float is made of. */
 struct binary {
     int bits;                /* of the mantissa that are stored */
@@ -483,6 +490,12 @@ const char *wr_number_i64(const char *at, const char *end, int64_t *ret,
     *ret = negative ? (int64_t)-v : (int64_t)v;
     return p;
 }
+
+/* --- numbers to decimal text --- */
+
+/* A number of digits is tried until reading them gives the same float: the
+ * first candidate is right nearly always, because the product that makes it has
+ * 64 good bits and more. Where no candidate is, printf knows. */
 
 /* digits * 10^-places */
 struct shortened {

@@ -65,6 +65,8 @@ struct wr_tiff_rows {
 #define TEXT_BYTES 160
 #define MAX_MEMORY ((tmsize_t)1 << 30) /* of one block that libtiff takes */
 
+/* --- libtiff held in: input in memory, errors, limits --- */
+
 /* libtiff has no codes, only texts. */
 static int code_of(const char *text)
 {
@@ -181,6 +183,10 @@ static int open_file(struct wr_tiff_file *f, const void *bytes, size_t len,
     tiff_close(f);
     return tiff_fail(f, "no directory", err);
 }
+
+/* --- samples as TIFF stores them -> RGB --- */
+
+/* As PIL's convert('RGB'): alpha is dropped, 16 bits lose the lower 8. */
 
 /* Samples of a pixel that a kind of colour needs. */
 static uint32_t tiff_color_samples(enum wr_tiff_color color)

@@ -122,6 +122,8 @@ void wr_tiles_take(const struct wr_tiles *t, uint64_t number, const void *in,
  * rows, written, stay in the nearest cache. */
 #define TILE 32u
 
+/* --- an array whose elements lie apart -> one in C order --- */
+
 /* Two axes of the array, gone through together. */
 struct plane {
     uint64_t rows, columns;

@@ -69,6 +69,11 @@ void wr_turn_copy(const struct wr_turn_pixels *p, struct wr_turn t,
                           (uint8_t *)to + k * plane, (uint32_t[]){x, y});
 }
 
+/* --- which way up a picture is: EXIF's orientation --- */
+
+/* Orientation is a tag of the first directory. What is wrong with a block of
+ * EXIF is no damage of the picture: then nothing says how to turn it. */
+
 enum { TAG_ORIENTATION = 0x112, TYPE_SHORT = 3, TYPE_LONG = 4 };
 
 struct exif_block {

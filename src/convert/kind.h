@@ -9,6 +9,7 @@
 #define WR_CONVERT_KIND_H
 
 #include "convert/plan.h"
+#include "format/writer.h"
 
 /* One sample on its way. */
 struct wr_convert_item {

@@ -7,7 +7,7 @@
 #define WR_DATASET_SINK_FILE_H
 
 #include "dataset/sink.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 #include "format/tensor.h"
 #include "format/writer.h"
 

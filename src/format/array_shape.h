@@ -3,9 +3,9 @@
 #ifndef WR_FORMAT_ARRAY_SHAPE_H
 #define WR_FORMAT_ARRAY_SHAPE_H
 
+#include "format/index.h"
 #include "format/npz.h"
 #include "format/schema.h"
-#include "format/index.h"
 
 /* AUTO: the first or the last, whichever is as long as the labels or as it is
  * said, else the first. */
@@ -33,6 +33,11 @@ uint64_t wr_axis_length(const struct wr_npy *npy, enum wr_axis axis);
  * and for those over the limit. */
 int wr_array_shape(const struct wr_npz_array *a, enum wr_axis axis,
                    struct wr_array_shape *ret, weir_err *err);
+
+/* --- arrays of one number per sample, and which is the label --- */
+
+/* They are read while the data set is indexed, and become scalars of the
+ * index once all files are known: then it is sure what the labels are. */
 
 struct wr_array_scalar {
     char name[WR_FIELD_NAME];

@@ -22,6 +22,8 @@
 #define PROBE_BYTES ((size_t)64 << 10)
 #define PROBE_MOST  ((size_t)32 << 20) /* of two rows */
 
+/* --- what the columns of CSV files are --- */
+
 static const char separators[] = "\t;,";
 
 /* The first rows of a file. */

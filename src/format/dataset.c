@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "format/files.h"
 #include "format/format.h"
-#include "format/listing.h"
 #include "format/index_cache.h"
+#include "format/listing.h"
 #include "format/remarks.h"
 
 #define MAX_PATH 4096

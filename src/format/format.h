@@ -15,8 +15,8 @@
 #include "format/files.h"
 #include "format/index.h"
 #include "storage/storage.h"
-#include "weir/pipeline.h"
 #include "weir/error.h"
+#include "weir/pipeline.h"
 
 struct wr_format_ops;
 
@@ -177,6 +177,12 @@ struct weir_dataset {
 #define WR_FRAGMENT_PAIRS 64
 #define WR_FRAGMENT_NAME  128 /* bytes of a name, with its NUL */
 #define WR_FRAGMENT_VALUE 256 /* bytes of a value, with its NUL */
+
+/* --- what a user says behind '#' of a data set's URL --- */
+
+/* "/data/a.jsonl#x=/pixels,label=/class": pairs NAME=VALUE, comma between. What
+ * they mean is the format's business. A file whose own name has the '#' comes
+ * first: only where there is none of the full name is it a fragment. */
 
 struct wr_fragment_pair {
     char name[WR_FRAGMENT_NAME];

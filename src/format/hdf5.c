@@ -27,6 +27,8 @@ struct wr_h5_data {
     struct wr_h5_place *places; /* owned: of its chunks; NULL: not chunked */
 };
 
+/* --- where the elements of a dataset lie, and all of a short one --- */
+
 static struct wr_unit fill_unit(const struct wr_h5_array *a, uint64_t bytes)
 {
     struct wr_unit u = {.inflated = bytes,

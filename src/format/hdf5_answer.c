@@ -239,6 +239,8 @@ int wr_h5_check_place(const struct wr_h5_array *a, const struct wr_h5_place *p,
     return packing.filters ? wr_filters_check(&packing, err) : 0;
 }
 
+/* --- which datasets of a file are the fields of its samples --- */
+
 /* One more dataset, at a path that may begin with '/'. */
 static int add(struct wr_h5_choice *c, const char *field, const char *path,
                weir_err *err)

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
+#include "format/npz.h"
 #include "hdf5/wire.h"
 #include "weir/dtype.h"
 #include "weir/error.h"
-#include "format/npz.h"
 
 /* A dataset of a file. */
 struct wr_h5_array {

@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/shown.h"
-#include "format/array_writer.h"
-#include "format/remarks.h"
+#include "format/chunks.h"
 #include "format/hdf5_helper.h"
 #include "format/schema.h"
+#include "format/writer.h"
 
 #define PIECE    ((size_t)1 << 20) /* bytes of a dataset that are moved at once */
 #define META_MAX ((size_t)64 << 20)

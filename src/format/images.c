@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/decode.h"
 #include "format/format.h"
 #include "format/listing.h"
-#include "format/decode.h"
 
 #define MAX_PATH 4096 /* bytes of a path below the root */
 

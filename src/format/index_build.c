@@ -223,25 +223,6 @@ int wr_index_add_whole(struct wr_index *ix, unsigned column, uint32_t label,
     return 0;
 }
 
-static int check_run(struct wr_index *ix, const struct wr_run *run,
-                     weir_err *err)
-{
-    uint64_t stride = run->stride ? run->stride : run->length;
-    size_t end;
-
-    if (!ix->object_count || !run->length || (run->column && run->labels))
-        return wr_fail(err, WEIR_EINVAL,
-                       "index: a run needs an object and a length");
-    if (run->count &&
-        (!wr_mul_ok(stride, run->count - 1, &end) ||
-         !wr_add_ok(run->offset, end, &end) ||
-         !wr_add_ok(end, run->length, &end) ||
-         end > wr_index_limit(ix, ix->object_count - 1, ix->unit)))
-        return wr_fail(err, WEIR_EINVAL,
-                       "index: a run reaches beyond the end of its object");
-    return check_column(ix, run->column, err);
-}
-
 static int copy_labels(struct wr_index *ix, const uint32_t *labels,
                        uint64_t count, weir_err *err)
 {
@@ -280,8 +261,12 @@ int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
                      weir_err *err)
 {
     struct wr_index_segment s;
-    int r = check_run(ix, run, err);
+    int r;
 
+    if (!ix->object_count || !run->length || (run->column && run->labels))
+        return wr_fail(err, WEIR_EINVAL,
+                       "index: a run needs an object and a length");
+    r = check_column(ix, run->column, err);
     if (r < 0 || !run->count)
         return r;
     s = start_segment(ix, run->column, WR_SEGMENT_RUN);
@@ -290,33 +275,13 @@ int wr_index_add_run(struct wr_index *ix, const struct wr_run *run,
     s.length = run->length;
     s.stride = run->stride ? run->stride : run->length;
     s.labels = run->labels ? ix->label_count : WR_INDEX_NO_LABELS;
+    if (!wr_index_run_fits(ix, &s))
+        return wr_fail(err, WEIR_EINVAL,
+                       "index: a run reaches beyond the end of its object");
     r = push_run(ix, &s, run->labels, err);
     if (r == 0 && s.stride < s.length) /* bytes that parts share count once */
         ix->totals.bytes -= (s.count - 1) * (s.length - s.stride);
     return r;
-}
-
-/* The last unit that a run of tiles lies in; false: it is not there, or one of
- * them is too small or another object's. */
-static bool check_units(const struct wr_index *ix,
-                        const struct wr_tile_run *run)
-{
-    uint64_t rows = (run->count - 1) / run->per + 1;
-    size_t bytes, last;
-
-    if (!wr_mul_ok(run->per, run->length, &bytes) ||
-        !wr_mul_ok(rows - 1, run->step, &last) ||
-        !wr_add_ok(last, run->unit, &last) || last >= ix->unit_count)
-        return false;
-    if (!run->step && rows)
-        rows = 1;
-    for (uint64_t k = 0; k < rows; k++) {
-        const struct wr_unit *u = &ix->units[run->unit + k * run->step];
-
-        if (u->object != ix->object_count - 1 || u->inflated < bytes)
-            return false;
-    }
-    return true;
 }
 
 int wr_index_add_tiles(struct wr_index *ix, const struct wr_tile_run *run,
@@ -327,9 +292,6 @@ int wr_index_add_tiles(struct wr_index *ix, const struct wr_tile_run *run,
 
     if (r < 0 || !run->count)
         return r;
-    if (!run->length || !run->per || (run->column && run->labels) ||
-        !check_units(ix, run))
-        return wr_fail(err, WEIR_EINVAL, "index: tiles lie outside of units");
     s = start_segment(ix, run->column, WR_SEGMENT_TILES);
     s.count = run->count;
     s.offset = run->per;
@@ -337,6 +299,9 @@ int wr_index_add_tiles(struct wr_index *ix, const struct wr_tile_run *run,
     s.unit = run->unit;
     s.stride = run->step;
     s.labels = run->labels ? ix->label_count : WR_INDEX_NO_LABELS;
+    if ((run->column && run->labels) || !wr_index_tile_rows(ix, &s) ||
+        !wr_index_tiles_fit(ix, &s, wr_index_tile_rows(ix, &s)))
+        return wr_fail(err, WEIR_EINVAL, "index: tiles lie outside of units");
     return push_run(ix, &s, run->labels, err);
 }
 

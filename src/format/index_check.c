@@ -207,9 +207,18 @@ static const char *check_labels(const struct wr_index *ix,
     return NULL;
 }
 
-/* A unit has one column's tiles, so each is looked at once. */
-static const char *check_tiles(const struct wr_index *ix,
-                               const struct wr_index_segment *g, struct sums *s)
+bool wr_index_run_fits(const struct wr_index *ix,
+                       const struct wr_index_segment *g)
+{
+    size_t end;
+
+    return g->length && g->stride && wr_mul_ok(g->stride, g->count - 1, &end) &&
+           wr_add_ok(g->offset, end, &end) && wr_add_ok(end, g->length, &end) &&
+           end <= wr_index_limit(ix, g->object, g->unit);
+}
+
+uint64_t wr_index_tile_rows(const struct wr_index *ix,
+                            const struct wr_index_segment *g)
 {
     uint64_t rows = g->offset ? (g->count - 1) / g->offset + 1 : 0;
     size_t bytes, last;
@@ -217,18 +226,35 @@ static const char *check_tiles(const struct wr_index *ix,
     if (!rows || !g->length || !wr_mul_ok(g->offset, g->length, &bytes) ||
         !wr_mul_ok(rows - 1, g->stride, &last) ||
         !wr_add_ok(last, g->unit, &last) || last >= ix->unit_count)
-        return "tiles lie outside of units";
-    if (!g->stride)
-        rows = 1;
-    s->tile_units += rows; /* at most unit_count more each time */
-    if (s->tile_units > ix->unit_count)
-        return "tiles share units";
+        return 0;
+    return g->stride ? rows : 1;
+}
+
+bool wr_index_tiles_fit(const struct wr_index *ix,
+                        const struct wr_index_segment *g, uint64_t rows)
+{
     for (uint64_t k = 0; k < rows; k++) {
         const struct wr_unit *u = &ix->units[g->unit + k * g->stride];
 
-        if (u->object != g->object || u->inflated < bytes)
-            return "tiles lie outside of their unit";
+        if (u->object != g->object || u->inflated < g->offset * g->length)
+            return false;
     }
+    return true;
+}
+
+/* A unit has one column's tiles, so each is looked at once. */
+static const char *check_tiles(const struct wr_index *ix,
+                               const struct wr_index_segment *g, struct sums *s)
+{
+    uint64_t rows = wr_index_tile_rows(ix, g);
+
+    if (!rows)
+        return "tiles lie outside of units";
+    s->tile_units += rows; /* at most unit_count more each time */
+    if (s->tile_units > ix->unit_count)
+        return "tiles share units";
+    if (!wr_index_tiles_fit(ix, g, rows))
+        return "tiles lie outside of their unit";
     if (!add_samples(s, g->count, g->length))
         return "the sizes of samples do not fit together";
     return check_labels(ix, g, s);
@@ -237,11 +263,7 @@ static const char *check_tiles(const struct wr_index *ix,
 static const char *check_run(const struct wr_index *ix,
                              const struct wr_index_segment *g, struct sums *s)
 {
-    size_t end;
-
-    if (!g->length || !g->stride || !wr_mul_ok(g->stride, g->count - 1, &end) ||
-        !wr_add_ok(g->offset, end, &end) || !wr_add_ok(end, g->length, &end) ||
-        end > wr_index_limit(ix, g->object, g->unit))
+    if (!wr_index_run_fits(ix, g))
         return "a run of samples lies outside its file";
     if (!add_samples(s, g->count, g->length))
         return "the sizes of samples do not fit together";

@@ -29,6 +29,8 @@
 
 #define MAP_FROM (1u << 20) /* bytes; smaller ones are read */
 
+/* --- an index from its file: docs/formats/index.md --- */
+
 uint64_t wr_index_file_checksum(const void *bytes, size_t len)
 {
     return XXH3_64bits((const char *)bytes + WR_INDEX_CHECKED_FROM,

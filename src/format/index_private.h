@@ -136,4 +136,15 @@ uint64_t wr_index_limit(const struct wr_index *ix, uint64_t object,
  * they are not, or a column is missing. */
 bool wr_index_find_columns(struct wr_index *ix);
 
+/* Does a run of equal parts lie within its object or unit? */
+bool wr_index_run_fits(const struct wr_index *ix,
+                       const struct wr_index_segment *g);
+
+/* How many units a segment of tiles lies in; 0: not all of them are there. Then,
+ * are they of its object, and large enough? */
+uint64_t wr_index_tile_rows(const struct wr_index *ix,
+                            const struct wr_index_segment *g);
+bool wr_index_tiles_fit(const struct wr_index *ix,
+                        const struct wr_index_segment *g, uint64_t rows);
+
 #endif

@@ -16,11 +16,16 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/thread.h"
-#include "format/array_writer.h"
 #include "format/format.h"
 #include "format/schema.h"
+#include "format/writer.h"
 
 #define PIECE (256u << 10) /* bytes written at once */
+
+/* --- writes DLIO's indexed binary files --- */
+
+/* Samples are all of one size, so that the index files follow from their
+ * number. */
 
 /* A file that is written: what a wr_array_out is here. */
 struct ib_out {

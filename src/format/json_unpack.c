@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "format/decode.h"
-#include "format/json.h"
 #include "format/guess.h"
+#include "format/json.h"
 #include "format/json_fields.h"
 #include "format/text_number.h"
 

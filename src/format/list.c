@@ -15,10 +15,10 @@
 #include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/guess.h"
-#include "format/list_layout.h"
-#include "format/intern.h"
 #include "format/decode.h"
+#include "format/guess.h"
+#include "format/intern.h"
+#include "format/list_layout.h"
 #include "format/remarks.h"
 
 #define MAX_LIST_BYTES ((size_t)2 << 30)

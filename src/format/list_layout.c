@@ -28,61 +28,52 @@ void wr_list_rows_init(struct wr_list_rows *c, char *text, size_t len)
                                .columns = 2};
 }
 
+/* The row from c->at to its newline, or to the end of the text. */
+static struct wr_csv_row row_at(const struct wr_list_rows *c, const char *end)
+{
+    end -= end > c->at && end[-1] == '\r';
+    return wr_csv_row(c->at, end, c->separator);
+}
+
 /* Finds the end of the row at c->at (its newline, or `end`) without changing
  * anything. Returns what is wrong with it, or NULL. */
 static const char *scan_row(const struct wr_list_rows *c, const char *end,
                             const char **ret_end)
 {
-    const char *start = c->at, *p = start;
-    unsigned fields = 1;
+    const char *row_end = wr_csv_row_end(c->at, end, c->separator);
+    struct wr_csv_field f;
+    struct wr_csv_row row;
 
-    for (;; p++, fields++) {
-        if (p < end && *p == '"') {
-            p = wr_csv_quoted_end(p, end);
-            if (!p)
-                return "a quote that is never closed";
-            if (p < end && *p == '\r')
-                p++;
-            if (p < end && *p != c->separator && *p != '\n')
-                return "text after a closing quote";
-        }
-        while (p < end && *p != c->separator && *p != '\n')
-            p++;
-        if (p == end || *p == '\n')
-            break;
-    }
-    if (memchr(start, '\0', (size_t)(p - start)))
+    if (!row_end)
+        return "a quote that is never closed";
+    for (row = row_at(c, row_end); wr_csv_row_field(&row, &f);)
+        if (f.bad)
+            return "text after a closing quote";
+    if (memchr(c->at, '\0', (size_t)(row_end - c->at)))
         return "a zero byte";
-    if (fields > c->columns && c->columns == 2)
+    if (row.column - 1 > c->columns && c->columns == 2)
         return "more than two columns (a path with a comma needs quotes)";
-    if (fields > c->columns)
+    if (row.column - 1 > c->columns)
         return "more columns than the first row has (a field with a separator "
                "in it needs quotes)";
-    *ret_end = p;
+    *ret_end = row_end;
     return NULL;
 }
 
-/* Cuts the field at *at out of its row and steps behind it. */
-static char *take_field(const struct wr_list_rows *c, char **at, char *row_end)
+/* Cuts the next field out of its row in `text`; NULL: there is none, or only
+ * what stands behind a separator at the end. */
+static char *take_field(char *text, struct wr_csv_row *row)
 {
-    char *p = *at, *field = p, *w = p;
+    const char *start = row->at;
+    struct wr_csv_field f;
+    char *field;
 
-    if (p < row_end && *p == '"') {
-        for (p++; *p != '"' || (p + 1 < row_end && p[1] == '"'); p++) {
-            if (*p == '"')
-                p++;
-            *w++ = *p;
-        }
-        p++;
-        if (p < row_end && *p == '\r')
-            p++;
-    } else {
-        while (p < row_end && *p != c->separator)
-            p++;
-        w = p > field && p == row_end && p[-1] == '\r' ? p - 1 : p;
-    }
-    *at = p < row_end ? p + 1 : p;
-    *w = '\0';
+    if ((row->column > 1 && start >= row->end) || !wr_csv_row_field(row, &f))
+        return NULL;
+    field = text + (f.at - text);
+    if (f.doubled)
+        f.len = wr_csv_field_copy(&f, field);
+    field[f.len] = '\0';
     return field;
 }
 
@@ -139,39 +130,35 @@ static char *find_row_end(const struct wr_list_rows *c, struct wr_list_row *ret)
     return ret->bad ? NULL : c->at + (row_end - c->at);
 }
 
-/* Finds the next row and steps behind it: *ret_at and *ret_end are its bytes.
- * False at the end; ret->bad says when it is of no use. */
+/* Finds the next row, `ret_row`, and steps behind it. False at the end; ret->bad
+ * says when it is of no use. */
 static bool next_row(struct wr_list_rows *c, struct wr_list_row *ret,
-                     char **ret_at, char **ret_end)
+                     struct wr_csv_row *ret_row)
 {
-    char *at, *row_end;
+    char *row_end;
 
     skip_lines(c);
     if (c->at >= c->end)
         return false;
     *ret = (struct wr_list_row){.line = c->line};
-    at = c->at;
     row_end = find_row_end(c, ret);
     if (!row_end)
-        row_end = memchr(at, '\n', (size_t)(c->end - at));
-    step_behind(c, row_end ? row_end : c->end);
-    *ret_at = at;
-    *ret_end = row_end;
+        row_end = memchr(c->at, '\n', (size_t)(c->end - c->at));
+    if (!row_end)
+        row_end = c->end;
+    *ret_row = row_at(c, row_end);
+    step_behind(c, row_end);
     return true;
 }
 
 bool wr_list_rows_next(struct wr_list_rows *c, struct wr_list_row *ret)
 {
-    char *at, *row_end;
-    unsigned k = 0;
+    char *text = c->at, *field;
+    struct wr_csv_row row;
 
-    if (!next_row(c, ret, &at, &row_end))
+    if (!next_row(c, ret, &row))
         return false;
-    if (ret->bad)
-        return true;
-    do {
-        char *field = take_field(c, &at, row_end);
-
+    for (unsigned k = 0; !ret->bad && (field = take_field(text, &row)); k++) {
         if (k == c->path_at)
             ret->path = field;
         else if (k == c->label_at)
@@ -179,9 +166,8 @@ bool wr_list_rows_next(struct wr_list_rows *c, struct wr_list_row *ret)
         for (unsigned m = 0; m < c->more; m++)
             if (k == c->more_at[m])
                 ret->more[m] = field;
-        k++;
-    } while (at < row_end);
-    if (!ret->path)
+    }
+    if (!ret->bad && !ret->path)
         ret->bad = "too few columns: no path";
     if (ret->label && !*ret->label)
         ret->label = NULL;
@@ -192,19 +178,16 @@ bool wr_list_rows_next(struct wr_list_rows *c, struct wr_list_row *ret)
  * of which `max` are returned. 0 at the end, or when the row is of no use. */
 static unsigned next_fields(struct wr_list_rows *c, char **ret, unsigned max)
 {
-    struct wr_list_row row;
-    char *at, *row_end;
+    char *text = c->at, *field;
+    struct wr_list_row found;
+    struct wr_csv_row row;
     unsigned n = 0;
 
-    if (!next_row(c, &row, &at, &row_end) || row.bad)
+    if (!next_row(c, &found, &row) || found.bad)
         return 0;
-    do {
-        char *field = trim(take_field(c, &at, row_end));
-
+    for (; (field = take_field(text, &row)); n++)
         if (n < max)
-            ret[n] = field;
-        n++;
-    } while (at < row_end);
+            ret[n] = trim(field);
     return n;
 }
 

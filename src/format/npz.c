@@ -23,6 +23,13 @@
 #define MAGIC     "\x93NUMPY"
 #define MAGIC_LEN 6
 
+/* --- the header of NumPy's .npy files, versions 1 to 3 --- */
+
+/* The header is the text of a Python dictionary:
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }
+ * Just this much of Python is understood: one dictionary of strings, True,
+ * False and tuples of whole numbers. */
+
 struct text {
     const char *at, *end; /* borrowed */
 };

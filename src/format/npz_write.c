@@ -17,9 +17,9 @@
 #include "base/le.h"
 #include "base/mem.h"
 #include "codec/inflate.h"
-#include "format/array_writer.h"
 #include "format/schema.h"
 #include "format/tensor.h"
+#include "format/writer.h"
 #include "format/zip.h"
 
 #define PIECE      (256u << 10) /* bytes written at once */

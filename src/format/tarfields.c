@@ -20,6 +20,15 @@
 
 /* --- what a member of an archive is to its sample, and labels --- */
 
+const char *wr_tar_ending(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strchr(base, '.');
+
+    return dot && dot != base ? dot + 1 : NULL;
+}
+
 static const struct {
     const char *ext;
     enum wr_tar_part part;
@@ -409,6 +418,10 @@ int wr_tar_fields_add(struct wr_tar_fields *f, struct wr_index *ix,
 #define LOOK_FIRST    64u                  /* samples of the first archive */
 #define LOOK_OTHERS   8u                   /* of each of the others */
 #define LOOK_BYTES    (UINT64_C(64) << 20) /* of one that is inflated */
+
+/* --- a look at the first samples of archives, to find their fields --- */
+
+/* What cannot be read now is said when the archive is scanned. */
 
 /* An ending, as the first samples have it. */
 struct seen_ending {

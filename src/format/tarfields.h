@@ -25,6 +25,10 @@ enum wr_tar_part {
     WR_TAR_LABEL_TEXT, /* cls, cls.txt, label: a number */
 };
 
+/* What stands behind the first dot of a name's basename; NULL: the member is no
+ * sample's (README, .hidden). What is in front of the dot is its key. */
+const char *wr_tar_ending(const char *name);
+
 /* `ext`: what stands behind the first dot of a member's basename. *ret_bit is
  * another bit for each ending that a sample has once; else 0. */
 enum wr_tar_part wr_tar_part_of(const char *ext, unsigned *ret_bit);

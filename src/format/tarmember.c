@@ -35,6 +35,8 @@
 #define PREFIX_AT    345
 #define PREFIX_LEN   155
 
+/* --- headers of tar archives: V7, ustar, GNU and pax --- */
+
 /* Octal digits with blanks in front, ended by a blank, a NUL or the field; an
  * empty field is 0. False: something else, or more than 64 bits. */
 static bool parse_octal(const uint8_t *p, size_t len, uint64_t *ret)
@@ -687,13 +689,4 @@ int wr_tar_next(struct wr_tar_walk *w, struct wr_tar_member *ret, weir_err *err)
         if (r != 0)
             return r;
     }
-}
-
-const char *wr_tar_ending(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
-    const char *dot = strchr(base, '.');
-
-    return dot && dot != base ? dot + 1 : NULL;
 }

@@ -43,15 +43,16 @@ int wr_tar_read(struct wr_tar_walk *w, void *buf, size_t len, weir_err *err);
 /* Passes over the rest of the member's data. */
 int wr_tar_finish(struct wr_tar_walk *w, weir_err *err);
 
-/* What stands behind the first dot of a name's basename; NULL: the member is no
- * sample's (README, .hidden). What is in front of the dot is its key. */
-const char *wr_tar_ending(const char *name);
-
 struct wr_bytes;
 
 #define WR_TAR_BLOCK    512u
 #define WR_TAR_MAX_NAME 4096u /* bytes of a name */
 #define WR_TAR_MAX_PAX  (1u << 20)
+
+/* --- headers of tar archives: V7, ustar, GNU and pax --- */
+
+/* Memory to values and back: no reading here, and nothing is ever extracted.
+ * POSIX.1-2017 (pax), GNU tar's manual ("Tar Internals"). */
 
 /* What a header stands in front of. */
 enum wr_tar_kind {

@@ -31,6 +31,8 @@ enum {
     AT_DIMS = 64,
 };
 
+/* --- the headers of .wt and .npy files, read and written --- */
+
 static int check_fields(const uint8_t *h, weir_err *err)
 {
     uint32_t ndim = wr_le32(h + AT_NDIM);

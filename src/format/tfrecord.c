@@ -374,6 +374,8 @@ const struct wr_format_ops wr_format_tfrecord = {
 #define BYTES_LIST   1
 #define INT64_LIST   3
 
+/* --- samples -> TFRecord shards of tf.train.Example --- */
+
 /* One feature: bytes in two parts (name and ending), or a number. */
 struct put_feature {
     const char *key;

@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 
 #define DATASETS_MAX 62u /* and one for labels: what a data set of weir has */
 #define META         8192u

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/thread.h"
+#include "format/writer.h"
 #include "gen/crew.h"
 #include "gen/set_job.h"
 #include "storage/beside.h"

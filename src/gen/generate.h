@@ -36,7 +36,7 @@ struct wr_gen_config {
 
     /* Tensors only. */
     const char *to; /* borrowed: "wt", "npy", or a writer of arrays or of fields
-                       (array_writer.h, writer.h); NULL: "wt" */
+                       (writer.h); NULL: "wt" */
     bool packed;    /* deflated, by a writer of arrays that can */
     struct wr_gen_shape shape; /* ndim 0: 224x224x3 */
     uint64_t samples_per_file; /* 0: 1024 */

@@ -20,6 +20,8 @@
 #define KEY_FLOAT 72  /* from here on four bytes each, before that eight */
 #define KEY_BYTES 104 /* of the settings that there were at first */
 
+/* --- the settings that change the bytes, as a key and as text --- */
+
 static bool is_default(const struct wr_setting *s,
                        const weir_pipeline_config *cfg)
 {
@@ -103,6 +105,8 @@ size_t wr_settings_describe(const weir_pipeline_config *cfg, char *buf,
             n += describe_one(s, cfg, buf + n, cap - (size_t)n);
     return (size_t)n;
 }
+
+/* --- settings set and read as text --- */
 
 static bool is_normalize(const struct wr_setting *s)
 {

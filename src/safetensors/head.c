@@ -140,6 +140,8 @@ int wr_st_read(struct wr_store *st, const char *path, struct wr_st_head *ret,
     return r;
 }
 
+/* --- metadata: JSON objects of texts, from and to pairs --- */
+
 int wr_pairs_parse(json_t *object, const char *what, struct wr_st_pair **ret,
                    size_t *ret_count, weir_err *err)
 {

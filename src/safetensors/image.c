@@ -29,6 +29,8 @@
 
 #include "base/mem.h"
 
+/* --- copies that leave the caches alone --- */
+
 #if defined(__SSE2__)
 void wr_copy_past(void *to, const void *from, size_t len)
 {
@@ -64,6 +66,8 @@ void wr_copy_past(void *to, const void *from, size_t len)
 
 /* Less than this is copied: a read or write of its own costs more. */
 #define LEAST ((uint64_t)128 << 10)
+
+/* --- bytes of a shard's data and the memory that they belong to --- */
 
 static void *memory_at(const struct wr_stretch *x, uint64_t offset)
 {

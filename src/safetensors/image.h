@@ -69,6 +69,11 @@ int wr_image_finish(struct wr_image *img, const uint32_t *crcs, size_t count,
  * before it is overwritten. */
 void wr_copy_past(void *to, const void *from, size_t len);
 
+/* --- bytes of a shard's data and the memory that they belong to --- */
+
+/* Direct I/O moves whole pages, from and to whole pages. Where a tensor's
+ * memory lies as its bytes do in the file, they need no copy in between. */
+
 struct wr_stretch {
     uint64_t begin, end; /* in the data */
     void *at;            /* borrowed; of byte `begin` */

@@ -12,6 +12,8 @@
 #include "codec/crc32c.h"
 #include "safetensors/shard.h"
 
+/* --- the file that a shard is written into --- */
+
 /* A recycled file is the rule: it is looked for first. One that must not be
  * written (somebody made a hard link of it to keep it, or put a link there)
  * loses its name here, and nothing else. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 
 #define DIM 600
 

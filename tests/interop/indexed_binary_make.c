@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "format/array_writer.h"
+#include "format/writer.h"
 
 static int fail(const char *what, const weir_err *err)
 {

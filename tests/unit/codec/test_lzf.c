@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "codec/filters.h"
-#include "codec/lzf.h"
+#include "codec/h5_filters.h"
 
 static void test_good(void **state)
 {

@@ -11,9 +11,9 @@
 
 #include "../gen/grown.h"
 #include "base/dtype.h"
-#include "format/array_writer.h"
-#include "format/remarks.h"
+#include "format/chunks.h"
 #include "format/hdf5_helper.h"
+#include "format/writer.h"
 
 #define AT 1000 /* where the chunks begin */
 

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "format/array_writer.h"
-#include "format/format.h"
 #include "canceled.h"
+#include "format/format.h"
+#include "format/writer.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"
 

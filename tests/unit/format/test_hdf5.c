@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "format/remarks.h"
+#include "format/chunks.h"
 #include "format/format.h"
 #include "tmpdir.h"
 

@@ -13,8 +13,8 @@
 #include "base/rng.h"
 #include "format/index.h"
 #include "format/index_private.h"
-#include "indexes.h"
 #include "format/intern.h"
+#include "indexes.h"
 
 #define MAX_NAIVE 20000
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "canceled.h"
-#include "format/array_writer.h"
 #include "format/format.h"
+#include "format/writer.h"
 #include "tmpdir.h"
 #include "weir/dataset.h"
 

@@ -433,6 +433,21 @@ static void test_large_first(void **state)
     textset_done(&t);
 }
 
+/* Of several names the first of guess.h counts, wherever it stands. */
+static void test_label_names(void **state)
+{
+    static const char text[] = "{\"x\":[1],\"target\":7,\"Class\":2}\n"
+                               "{\"x\":[2],\"target\":8,\"Class\":3}\n";
+    struct textset t;
+    uint32_t label;
+
+    (void)state;
+    assert_int_equal(make(&t, "a.jsonl", text), 0);
+    assert_int_equal(textset_take(&t, 1, &label), 0);
+    assert_int_equal(label, 3);
+    textset_done(&t);
+}
+
 static void test_no_label(void **state)
 {
     static const char words[] = "{\"x\":[1],\"label\":\"bee\"}\n{\"x\":[2]}\n"
@@ -545,7 +560,8 @@ int main(void)
         cmocka_unit_test(test_declared),    cmocka_unit_test(test_other_shapes),
         cmocka_unit_test(test_late_shape),  cmocka_unit_test(test_varying_dims),
         cmocka_unit_test(test_large_first), cmocka_unit_test(test_no_label),
-        cmocka_unit_test(test_twice),       cmocka_unit_test(test_bad_first),
+        cmocka_unit_test(test_label_names), cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_bad_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,8 @@ static void test_plain(void **state)
     CHECK("a,1\nb,2", {"a", "1", 1}, {"b", "2", 2});
     CHECK("a,1\r\nb, 2 \r\n", {"a", "1", 1}, {"b", "2", 2});
     CHECK("a\nb,\nc", {"a", NULL, 1}, {"b", NULL, 2}, {"c", NULL, 3});
+    CHECK("a\r\nb,\r\nc", {"a", NULL, 1}, {"b", NULL, 2}, {"c", NULL, 3});
+    CHECK("\"a\"\r,1\nb,2\n", {NULL, NULL, 1}, {"b", "2", 2});
     CHECK("\xef\xbb\xbf"
           "a,1",
           {"a", "1", 1});

@@ -1,7 +1,7 @@
-/* unshuffle.h - what HDF5 does to a chunk besides deflating it.
+/* h5_filters.h - how HDF5 packs chunks: shuffles, checksums, LZ4, LZF.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_CODEC_UNSHUFFLE_H
-#define WR_CODEC_UNSHUFFLE_H
+#ifndef WR_CODEC_H5_FILTERS_H
+#define WR_CODEC_H5_FILTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +29,10 @@ bool wr_lz4_undo(const void *in, size_t len, void *out, size_t want,
  * bytes. */
 bool wr_bitshuffle_lz4_undo(const void *in, size_t len, void *out, size_t want,
                             size_t size, size_t *ret_at);
+
+/* Undoes `len` bytes into exactly `want`; false: they are no such stream, at
+ * *ret_at. */
+bool wr_lzf_undo(const void *in, size_t len, void *out, size_t want,
+                 size_t *ret_at);
 
 #endif
