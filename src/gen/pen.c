@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 
 void wr_pen_init(struct wr_pen *p, struct wr_object *o, uint8_t *buf)
@@ -16,15 +17,25 @@ uint64_t wr_pen_tell(const struct wr_pen *p)
     return p->at + p->len;
 }
 
-int wr_pen_flush(struct wr_pen *p, weir_err *err)
+static void write_at(struct wr_pen *p, const void *bytes, size_t len,
+                     uint64_t at)
 {
-    int r = p->len ? wr_object_write(p->object, p->buf, p->len, p->at, err) : 0;
+    if (len && !p->failed.code)
+        p->failed.code = wr_object_write(p->object, bytes, len, at, &p->failed);
+}
 
-    if (r < 0)
-        return r;
+/* What is in the buffer. */
+static void write_piece(struct wr_pen *p)
+{
+    write_at(p, p->buf, p->len, p->at);
     p->at += p->len;
     p->len = 0;
-    return 0;
+}
+
+int wr_pen_flush(struct wr_pen *p, weir_err *err)
+{
+    write_piece(p);
+    return wr_fail_as(err, p->failed.code, &p->failed);
 }
 
 /* Pieces end at multiples of the buffer's size: whole pages, but at the ends. */
@@ -36,70 +47,67 @@ static size_t room(const struct wr_pen *p, uint64_t want)
 }
 
 /* Counts `n` bytes that were put behind len; a full piece is written. */
-static int advance(struct wr_pen *p, size_t n, weir_err *err)
+static void advance(struct wr_pen *p, size_t n)
 {
     if (p->sum)
         p->crc = p->sum(p->crc, p->buf + p->len, n);
     p->len += n;
-    return (p->at + p->len) % WR_PEN_BYTES ? 0 : wr_pen_flush(p, err);
+    if ((p->at + p->len) % WR_PEN_BYTES == 0)
+        write_piece(p);
 }
 
-int wr_pen_put(struct wr_pen *p, const void *bytes, size_t len, weir_err *err)
+void wr_pen_put(struct wr_pen *p, const void *bytes, size_t len)
 {
     const uint8_t *from = bytes;
-    int r = 0;
 
-    while (len && r == 0) {
+    while (len && !p->failed.code) {
         size_t some = room(p, len);
 
         memcpy(p->buf + p->len, from, some);
         from += some;
         len -= some;
-        r = advance(p, some, err);
+        advance(p, some);
     }
-    return r;
 }
 
-int wr_pen_zeros(struct wr_pen *p, uint64_t len, weir_err *err)
+void wr_pen_zeros(struct wr_pen *p, uint64_t len)
 {
-    int r = 0;
-
-    while (len && r == 0) {
+    while (len && !p->failed.code) {
         size_t some = room(p, len);
 
         memset(p->buf + p->len, 0, some);
         len -= some;
-        r = advance(p, some, err);
+        advance(p, some);
     }
-    return r;
 }
 
-int wr_pen_noise(struct wr_pen *p, const struct wr_noise *n, uint64_t from,
-                 uint64_t len, weir_err *err)
+void wr_pen_pad(struct wr_pen *p, uint64_t block)
 {
-    int r = 0;
+    uint64_t over = wr_pen_tell(p) % block;
 
-    while (len && r == 0) {
+    wr_pen_zeros(p, over ? block - over : 0);
+}
+
+void wr_pen_noise(struct wr_pen *p, const struct wr_noise *n, uint64_t from,
+                  uint64_t len)
+{
+    while (len && !p->failed.code) {
         size_t some = room(p, len);
 
         wr_noise_fill(n, from, p->buf + p->len, some);
         from += some;
         len -= some;
-        r = advance(p, some, err);
+        advance(p, some);
     }
-    return r;
 }
 
-int wr_pen_skip(struct wr_pen *p, uint64_t len, weir_err *err)
+void wr_pen_skip(struct wr_pen *p, uint64_t len)
 {
-    int r = wr_pen_flush(p, err);
-
-    p->at += r == 0 ? len : 0;
-    return r;
+    write_piece(p);
+    p->at += len;
 }
 
-int wr_pen_patch(struct wr_pen *p, uint64_t at, const void *bytes, size_t len,
-                 weir_err *err)
+void wr_pen_patch(struct wr_pen *p, uint64_t at, const void *bytes, size_t len)
 {
-    return wr_object_write(p->object, bytes, len, at, err);
+    write_at(p, bytes, len, at);
 }

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What is written comes in order, but for patches: headers whose contents are
- * known when what they describe has been written. */
+ * known when what they describe has been written. A write that fails is kept:
+ * what is put after it is dropped, and wr_pen_flush says so. */
 #ifndef WR_GEN_PEN_H
 #define WR_GEN_PEN_H
 
@@ -23,6 +24,7 @@ struct wr_pen {
     /* Counted over whatever is put while `sum` is set; a patch is not. */
     uint32_t (*sum)(uint32_t crc, const void *bytes, size_t len);
     uint32_t crc;
+    weir_err failed; /* code: the first write that failed */
 };
 
 /* Begins an object that is empty. */
@@ -31,21 +33,23 @@ void wr_pen_init(struct wr_pen *p, struct wr_object *o, uint8_t *buf);
 /* The offset of the next byte. */
 uint64_t wr_pen_tell(const struct wr_pen *p);
 
-int wr_pen_put(struct wr_pen *p, const void *bytes, size_t len, weir_err *err);
-int wr_pen_zeros(struct wr_pen *p, uint64_t len, weir_err *err);
+void wr_pen_put(struct wr_pen *p, const void *bytes, size_t len);
+void wr_pen_zeros(struct wr_pen *p, uint64_t len);
+
+/* Zeros up to a multiple of `block` bytes. */
+void wr_pen_pad(struct wr_pen *p, uint64_t block);
 
 /* Leaves room for a patch. */
-int wr_pen_skip(struct wr_pen *p, uint64_t len, weir_err *err);
+void wr_pen_skip(struct wr_pen *p, uint64_t len);
 
 /* `len` bytes of `n` from its offset `from` on. */
-int wr_pen_noise(struct wr_pen *p, const struct wr_noise *n, uint64_t from,
-                 uint64_t len, weir_err *err);
+void wr_pen_noise(struct wr_pen *p, const struct wr_noise *n, uint64_t from,
+                  uint64_t len);
 
 /* Writes into room that was left. */
-int wr_pen_patch(struct wr_pen *p, uint64_t at, const void *bytes, size_t len,
-                 weir_err *err);
+void wr_pen_patch(struct wr_pen *p, uint64_t at, const void *bytes, size_t len);
 
-/* What is still in the buffer. */
+/* Writes what is still in the buffer; returns the first failure of all. */
 int wr_pen_flush(struct wr_pen *p, weir_err *err);
 
 #endif
