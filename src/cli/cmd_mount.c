@@ -17,7 +17,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/record_json.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/suggest.h"
+#include "base/named.h"
 
 /* X(name): the table wr_cmd_<name> in cmd_<name>.c. */
 #define WR_COMMAND_MAP(X)                                                      \

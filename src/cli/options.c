@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/named.h"
 #include "cli/optvalue.h"
-#include "base/suggest.h"
 
 /* The state of one parse. */
 struct parse {

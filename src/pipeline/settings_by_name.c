@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "base/suggest.h"
+#include "base/named.h"
 
 static bool is_normalize(const struct wr_setting *s)
 {

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/read_write.h"
 #include "base/regular.h"
-#include "base/suggest.h"
+#include "base/named.h"
 #include "workload/catalog.h"
 #include "workload/workload.h"
 

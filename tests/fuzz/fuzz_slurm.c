@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "comm/meet_tcp.h"
-#include "comm/slurm.h"
+#include "comm/launch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
