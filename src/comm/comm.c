@@ -13,8 +13,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/rng.h"
-#include "comm/meet_tcp.h"
-#include "comm/meet_unix.h"
+#include "comm/meet.h"
 #include "comm/star.h"
 
 /* --- ranks that are processes of one machine: a star of Unix sockets ---

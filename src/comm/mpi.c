@@ -25,7 +25,7 @@
 #include "base/named.h"
 #include "comm/comm.h"
 #include "comm/launch.h"
-#include "comm/meet_tcp.h"
+#include "comm/meet.h"
 #include "comm/mpi_owner.h"
 #include "comm/star.h"
 
@@ -175,7 +175,7 @@ static bool write_address(const struct sockaddr *a, char *buf, size_t cap)
     return true;
 }
 
-/* All addresses of this machine but loopback, in the form of meet_tcp.h. */
+/* All addresses of this machine but loopback, in the form of wr_meet_tcp. */
 static void list_addresses(uint16_t port, char *ret, size_t cap)
 {
     struct ifaddrs *list, *k;
