@@ -12,6 +12,20 @@
 #include "base/c_locale.h"
 #include "base/lack.h"
 #include "base/text.h"
+#include "weir/weir.h"
+
+int weir_version(void)
+{
+    return WEIR_VERSION;
+}
+
+const char *weir_version_string(void)
+{
+#define TEXT_OF(x)      #x
+#define VERSION_TEXT(x) TEXT_OF(x)
+    return VERSION_TEXT(WEIR_VERSION_MAJOR) "." VERSION_TEXT(
+        WEIR_VERSION_MINOR) "." VERSION_TEXT(WEIR_VERSION_PATCH);
+}
 
 /* A message quotes names, and what other processes say: nothing in it may have
  * an effect on a terminal, or look like a line of its own. */

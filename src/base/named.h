@@ -1,4 +1,4 @@
-/* named.h - the entry of a list by its name.
+/* named.h - the entry of a list by its name, or the nearest one.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The name is the first member of an entry. A list ends after `count` entries,
@@ -27,5 +27,27 @@ int wr_named_text(const void *list, size_t count, size_t size,
 /* A list of pointers to what begins with a pointer to its name: formats,
  * commands. It may end with a NULL pointer, too. */
 const void *wr_named_ops(const void *list, size_t count, const char *name);
+
+/* Edits (insert, delete, replace, swap of neighbours) from a to b. Words of
+ * more than 63 characters count as far apart. */
+size_t wr_suggest_distance(const char *a, const char *b);
+
+/* Keeps the nearest candidate seen so far. */
+struct wr_suggest {
+    const char *word; /* borrowed: what was typed */
+    const char *best; /* borrowed; NULL: nothing is near */
+    size_t distance;
+};
+
+void wr_suggest_init(struct wr_suggest *s, const char *word);
+void wr_suggest_try(struct wr_suggest *s, const char *candidate);
+
+/* " (did you mean WORD?)", with `prefix` before the word, or nothing. */
+struct wr_suggested {
+    char text[96];
+};
+
+struct wr_suggested wr_suggest_said(const struct wr_suggest *s,
+                                    const char *prefix);
 
 #endif

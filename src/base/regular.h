@@ -8,6 +8,7 @@
 #define WR_BASE_REGULAR_H
 
 #include <sys/types.h>
+#include <stddef.h>
 
 #include "weir/error.h"
 
@@ -27,5 +28,16 @@ const char *wr_regular_other(mode_t mode);
  * names the kind of what is no file. */
 int wr_regular_fail(int dir_fd, const char *path, const char *name, int e,
                     weir_err *err);
+
+/* --- all the bytes: what was interrupted or fell short goes on --- */
+
+/* Reads `len` bytes, fewer only at the end of the file. Returns how many, or a
+ * negative errno, then what came before it does not count. */
+ssize_t wr_read_all(int fd, void *buf, size_t len);
+ssize_t wr_pread_all(int fd, void *buf, size_t len, off_t offset);
+
+/* Writes `len` bytes. Returns 0 or a negative errno, then a part of them may be
+ * written. */
+int wr_pwrite_all(int fd, const void *buf, size_t len, off_t offset);
 
 #endif

@@ -8,7 +8,7 @@
  * a lack alone never makes anything fail.
  *
  * Things that are there once, such as an emulated disk, are kept by name
- * (common.h), and descriptors.h has reads wait for their turn; all of it is in
+ * (wr_common_ref), and descriptors.h has reads wait for their turn; all of it is in
  * one object. Any thread may call. */
 #ifndef WR_BASE_SHARES_H
 #define WR_BASE_SHARES_H
@@ -17,6 +17,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "weir/error.h"
 
 enum wr_share {
     WR_SHARE_MEMORY,  /* bytes: a quarter of the machine, or of what its control
@@ -50,7 +52,7 @@ struct wr_shares {
 
     struct wr_files files;
 
-    /* common.c */
+    /* things by name */
     struct {
         pthread_mutex_t lock; /* guards the list and its members */
         struct wr_common *first;
@@ -85,5 +87,22 @@ void wr_share_refuse(enum wr_share kind);
 /* How often a take was refused. Who keeps what it could do without looks
  * whether this has grown, and gives some of it back: others need it. */
 uint64_t wr_share_refusals(enum wr_share kind);
+
+/* --- things that are there once, by name ---
+ *
+ * An emulated disk, a tier in memory: the first who asks for one makes it, the
+ * others get the same, and the last who leaves it frees it. Any thread may call. */
+
+/* What can be asked for by name. `make` and `free` run one at a time and must
+ * not ask for another. */
+struct wr_common_kind {
+    int (*make)(const void *arg, void **ret, weir_err *err);
+    void (*free)(void *thing);
+};
+
+/* The thing of this kind and name; made from `arg` when there is none. */
+int wr_common_ref(const struct wr_common_kind *kind, const char *name,
+                  const void *arg, void **ret, weir_err *err);
+void wr_common_unref(void *thing); /* takes NULL */
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/c_locale.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/suggest.h"
+#include "base/named.h"
 #include "base/units.h"
 
 #define MANY 1e6 /* no limit of a setting of several numbers is larger */

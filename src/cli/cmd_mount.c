@@ -16,7 +16,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/answers.h"

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "base/suggest.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/record_json.h"
 #include "result/cases.h"
 #include "weir/weir.h"
+#include "base/named.h"
 
 /* X(name): the table wr_cmd_<name> in cmd_<name>.c; the last five are below. */
 #define WR_COMMAND_MAP(X)                                                      \

@@ -3,7 +3,7 @@
 #ifndef WR_CLI_COMMANDS_H
 #define WR_CLI_COMMANDS_H
 
-#include "base/suggest.h"
+#include "base/named.h"
 #include "cli/command.h"
 
 /* Every command, in the order of the overview; NULL ends the list. */

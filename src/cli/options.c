@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/named.h"
-#include "base/suggest.h"
 
 #define ITEM_MAX 128 /* longest single value of a list */
 

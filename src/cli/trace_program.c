@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/module.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 
 #define NAME "libweir-trace.so"
 

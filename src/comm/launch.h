@@ -12,6 +12,7 @@
 #define WR_COMM_LAUNCH_H
 
 #include <stdint.h>
+#include <stddef.h>
 
 #include "weir/error.h"
 
@@ -31,5 +32,12 @@ struct wr_launch {
  * WEIR_MPI chooses how ranks meet: "openmpi" and "mpich" by that MPI, "none"
  * without MPI; not set: by the MPI whose launcher it was, otherwise without. */
 int wr_launch_find(struct wr_launch *ret, weir_err *err);
+
+/* The first name of a list such as "a[03-05,7]-ib,b1": "a03-ib". */
+int wr_slurm_first_node(const char *list, char *ret, size_t cap, weir_err *err);
+
+/* The number of tasks of node number `node` in a list such as "2(x3),1". */
+int wr_slurm_tasks(const char *list, uint32_t node, uint32_t *ret,
+                   weir_err *err);
 
 #endif

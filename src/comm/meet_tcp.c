@@ -1,6 +1,6 @@
 /* meet_tcp.c - ranks of several machines meet at a TCP port.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "comm/meet_tcp.h"
+#include "comm/meet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* meet_unix.c - ranks of one machine meet at a Unix socket.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "comm/meet_unix.h"
+#include "comm/meet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,9 +6,10 @@
  * names a rank that died, which MPI does not. wr_comm_share and wr_comm_read_all
  * go by MPI; they and opening are called in the same order by all ranks, also if
  * they have several comms. */
-#include "comm/comm.h"
+#include "comm/mpi.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -19,11 +20,79 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mem.h"
+#include "base/module.h"
+#include "base/named.h"
+#include "comm/comm.h"
 #include "comm/launch.h"
-#include "comm/meet_tcp.h"
-#include "comm/mpi_load.h"
+#include "comm/meet.h"
 #include "comm/mpi_owner.h"
 #include "comm/star.h"
+
+/* --- finding and loading the module for an MPI library --- */
+
+#ifdef WR_HAVE_OPENMPI
+#define OPENMPI_UNBUILT NULL
+#else
+#define OPENMPI_UNBUILT UNBUILT("openmpi", "libopenmpi-dev")
+#endif
+#ifdef WR_HAVE_MPICH
+#define MPICH_UNBUILT NULL
+#else
+#define MPICH_UNBUILT UNBUILT("mpich", "libmpich-dev")
+#endif
+
+struct mpi_kind {
+    const char *name, *library;
+    struct wr_module module;
+};
+
+#define UNBUILT(name, dev)                                                     \
+    "weir-mpi-" name ".so (Debian: install " dev                               \
+    " and build again, meson -D" name "=enabled; or set WEIR_MPI=none)"
+#define MODULE(id, without, package_name)                                      \
+    {                                                                          \
+        .who = "ranks by MPI", .name = "mpi-" id, .tree = "src/comm",          \
+        .unbuilt = (without), .library = "", .package = (package_name),        \
+        .symbol = "wr_mpi", .bytes = sizeof(struct wr_mpi_args)                \
+    }
+
+static const struct mpi_kind kinds[] = {
+    {"openmpi", "libmpi.so.40",
+     MODULE("openmpi", OPENMPI_UNBUILT, "openmpi-bin")},
+    {"mpich", "libmpich.so.12", MODULE("mpich", MPICH_UNBUILT, "mpich")},
+};
+
+const char *wr_mpi_loaded(void)
+{
+    for (size_t k = 0; k < WR_ARRAY_LEN(kinds); k++) {
+        void *handle = dlopen(kinds[k].library, RTLD_NOLOAD | RTLD_LAZY);
+
+        if (!handle)
+            continue;
+        dlclose(handle); /* the count that dlopen added */
+        return kinds[k].name;
+    }
+    return NULL;
+}
+
+int wr_mpi_load(const char *name, const struct wr_mpi_module **ret,
+                weir_err *err)
+{
+    const struct mpi_kind *kind = wr_named_find(WR_NAMED(kinds), name);
+    const void *module;
+    int r = kind ? wr_module_load(&kind->module, &module, err)
+                 : wr_fail(err, WEIR_EINVAL,
+                           "'%s': no MPI that weir knows (openmpi and mpich "
+                           "are)",
+                           name);
+
+    if (r == 0)
+        *ret = module;
+    return r;
+}
+
+/* --- the comm --- */
 
 #define MAGIC    UINT64_C(0x77656972206d7069)
 #define PATH_CAP 1024
@@ -106,7 +175,7 @@ static bool write_address(const struct sockaddr *a, char *buf, size_t cap)
     return true;
 }
 
-/* All addresses of this machine but loopback, in the form of meet_tcp.h. */
+/* All addresses of this machine but loopback, in the form of wr_meet_tcp. */
 static void list_addresses(uint16_t port, char *ret, size_t cap)
 {
     struct ifaddrs *list, *k;

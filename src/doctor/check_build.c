@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "codec/filters.h"
-#include "comm/mpi_load.h"
+#include "comm/mpi.h"
 #include "format/hdf5_helper.h"
 #include "mount/mount.h"
 #include "record/doc.h"

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 #include "format/format.h"
 #include "format/index.h"
 #include "format/index_file_private.h"

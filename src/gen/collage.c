@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/rng.h"
-#include "gen/jpeg_bits.h"
 #include "gen/jpeg_rows.h"
 #include "gen/texture.h"
 

@@ -41,7 +41,8 @@ static const struct wr_gen_form *const photo_forms[WR_WL_FORMATS] = {
     [WR_WL_TAR] = &wr_gen_form_photo_tar,
 };
 
-static int check_common(const struct wr_workload *w, weir_err *err)
+static int check_common(const struct wr_gen_form *f,
+                        const struct wr_workload *w, weir_err *err)
 {
     const char *c = w->dataset.compression;
 
@@ -52,6 +53,8 @@ static int check_common(const struct wr_workload *w, weir_err *err)
                        c);
     if (!w->dataset.files_train && !w->dataset.files_eval)
         return wr_fail(err, WEIR_EINVAL, "the description has no files");
+    if (f->single && w->dataset.samples_per_file > 1)
+        return wr_fail(err, WEIR_EINVAL, "num_samples_per_file: %s", f->single);
     return 0;
 }
 
@@ -84,7 +87,7 @@ const struct wr_gen_form *wr_gen_form_of(const struct wr_workload *w,
         refuse(w, err);
         return NULL;
     }
-    if (check_common(w, err) < 0 || (f->check && f->check(w, err) < 0))
+    if (check_common(f, w, err) < 0 || (f->check && f->check(w, err) < 0))
         return NULL;
     return f;
 }

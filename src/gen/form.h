@@ -43,11 +43,12 @@ struct wr_gen_maker {
 struct wr_gen_form {
     /* required: bytes of the file, or nearly so; what lies beside it included */
     uint64_t (*size)(const struct wr_gen_spec *s);
-    /* required: writes it with m->pen. */
+    /* required: writes it with m->pen, whose failures the caller looks for. */
     int (*make)(struct wr_gen_maker *m, const struct wr_gen_spec *s,
                 weir_err *err);
     /* optional: what this description must not ask for. */
     int (*check)(const struct wr_workload *w, weir_err *err);
+    const char *single; /* why a file has one sample; NULL: it can have many */
     /* optional: endings of the files beside it, NULL after the last, and what
      * is in number `k`. */
     const char *const *sides;

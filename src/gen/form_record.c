@@ -1,8 +1,9 @@
-/* form_record.c - samples one after the other: TFRecord and tar.
+/* form_record.c - samples one after the other: TFRecord, tar, CSV, JSON lines.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gen/form.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,29 +136,24 @@ static int tfrecord_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
     struct example_frame f;
     struct wr_noise n;
     uint8_t crc[4];
-    int r = 0;
 
     if (s->sample_bytes + sizeof(f) >= EXAMPLE_MAX)
         return wr_fail(err, WEIR_ELIMIT, "an Example ends at 2 GiB");
     frame_example(s->sample_bytes, &f);
     wr_gen_spec_noise(s, 0, &n);
-    for (uint64_t i = 0; i < s->samples && r == 0; i++) {
-        r = wr_pen_put(p, f.head, WR_TFRECORD_HEADER, err);
+    for (uint64_t i = 0; i < s->samples && !p->failed.code; i++) {
+        wr_pen_put(p, f.head, WR_TFRECORD_HEADER);
         p->sum = wr_crc32c;
         p->crc = 0;
-        if (r == 0)
-            r = wr_pen_put(p, f.head + WR_TFRECORD_HEADER,
-                           f.head_len - WR_TFRECORD_HEADER, err);
-        if (r == 0)
-            r = wr_pen_noise(p, &n, i * s->sample_bytes, s->sample_bytes, err);
-        if (r == 0)
-            r = wr_pen_put(p, f.tail, f.tail_len, err);
+        wr_pen_put(p, f.head + WR_TFRECORD_HEADER,
+                   f.head_len - WR_TFRECORD_HEADER);
+        wr_pen_noise(p, &n, i * s->sample_bytes, s->sample_bytes);
+        wr_pen_put(p, f.tail, f.tail_len);
         p->sum = NULL;
         wr_le_put(crc, wr_crc32c_mask(p->crc), 4);
-        if (r == 0)
-            r = wr_pen_put(p, crc, 4, err);
+        wr_pen_put(p, crc, 4);
     }
-    return r;
+    return 0;
 }
 
 /* --- tar: KEY.npy and KEY.cls of each sample --- */
@@ -169,16 +165,9 @@ static int put_head(struct wr_gen_maker *m, const char *name, uint64_t len,
 
     m->scratch.len = 0;
     r = wr_tar_put_head(&m->scratch, name, len, err);
-    return r < 0 ? r
-                 : wr_pen_put(&m->pen, m->scratch.bytes, m->scratch.len, err);
-}
-
-/* Zeros up to a multiple of `block` bytes. */
-static int pad(struct wr_pen *p, uint64_t block, weir_err *err)
-{
-    uint64_t over = wr_pen_tell(p) % block;
-
-    return wr_pen_zeros(p, over ? block - over : 0, err);
+    if (r == 0)
+        wr_pen_put(&m->pen, m->scratch.bytes, m->scratch.len);
+    return r;
 }
 
 static int put_array(struct wr_gen_maker *m, const struct wr_gen_spec *s,
@@ -196,14 +185,12 @@ static int put_array(struct wr_gen_maker *m, const struct wr_gen_spec *s,
         return r;
     snprintf(name, sizeof(name), "%09" PRIu64 ".npy", s->first + i);
     r = put_head(m, name, head.len + s->sample_bytes, err);
-    if (r == 0)
-        r = wr_pen_put(&m->pen, head.bytes, head.len, err);
+    wr_pen_put(&m->pen, head.bytes, head.len);
     free(head.bytes);
     wr_gen_spec_noise(s, 0, &n);
-    if (r == 0)
-        r = wr_pen_noise(&m->pen, &n, i * s->sample_bytes, s->sample_bytes,
-                         err);
-    return r < 0 ? r : pad(&m->pen, WR_TAR_BLOCK, err);
+    wr_pen_noise(&m->pen, &n, i * s->sample_bytes, s->sample_bytes);
+    wr_pen_pad(&m->pen, WR_TAR_BLOCK);
+    return r;
 }
 
 static int put_class(struct wr_gen_maker *m, const struct wr_gen_spec *s,
@@ -214,9 +201,9 @@ static int put_class(struct wr_gen_maker *m, const struct wr_gen_spec *s,
 
     snprintf(name, sizeof(name), "%09" PRIu64 ".cls", s->first + i);
     r = put_head(m, name, 1, err);
-    if (r == 0)
-        r = wr_pen_put(&m->pen, "0", 1, err);
-    return r < 0 ? r : pad(&m->pen, WR_TAR_BLOCK, err);
+    wr_pen_put(&m->pen, "0", 1);
+    wr_pen_pad(&m->pen, WR_TAR_BLOCK);
+    return r;
 }
 
 static uint64_t tar_size(const struct wr_gen_spec *s)
@@ -231,14 +218,14 @@ static int tar_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
 {
     int r = 0;
 
-    for (uint64_t i = 0; i < s->samples && r == 0; i++) {
+    for (uint64_t i = 0; i < s->samples && r == 0 && !m->pen.failed.code; i++) {
         r = put_array(m, s, i, err);
         if (r == 0)
             r = put_class(m, s, i, err);
     }
-    if (r == 0)
-        r = wr_pen_zeros(&m->pen, (uint64_t)2 * WR_TAR_BLOCK, err);
-    return r < 0 ? r : pad(&m->pen, RECORD_TAR, err);
+    wr_pen_zeros(&m->pen, (uint64_t)2 * WR_TAR_BLOCK);
+    wr_pen_pad(&m->pen, RECORD_TAR);
+    return r;
 }
 
 static const char *const index_ending[] = {".idx", NULL};
@@ -252,3 +239,115 @@ const struct wr_gen_form wr_gen_form_tfrecord = {
     .side = tfrecord_side,
 };
 const struct wr_gen_form wr_gen_form_tar = {.size = tar_size, .make = tar_make};
+
+/* --- numbers as text: CSV and JSON lines ---
+ *
+ * A number is looked up by a byte or two of noise: making its digits would take
+ * longer than all else. Integers are 0 to 255, as far as their type has them,
+ * floats have six digits behind the point. */
+
+#define TEXTS     4096u /* numbers that there are */
+#define TEXT_MAX  16u   /* bytes of one at most, with its comma */
+#define PIECE     4096u /* numbers written at once */
+#define MEAN_INT  3.57  /* bytes of a number of 0 to 255 and its comma */
+#define MEAN_REAL 9.0
+
+struct text_table {
+    char text[TEXTS][TEXT_MAX];
+    uint8_t len[TEXTS];
+};
+
+static bool is_real(enum weir_dtype dtype)
+{
+    const char *type = wr_npy_type(dtype);
+
+    return type && type[0] == 'f';
+}
+
+static void fill_table(struct text_table *t, enum weir_dtype dtype)
+{
+    unsigned top = dtype == WEIR_I8 ? 128 : dtype == WEIR_BOOL ? 2 : 256;
+
+    for (unsigned k = 0; k < TEXTS; k++) {
+        char text[24];
+        int n = is_real(dtype) ? snprintf(text, sizeof(text), "0.%06u,",
+                                          (unsigned)(k * 1000000ull / TEXTS))
+                               : snprintf(text, sizeof(text), "%u,", k % top);
+
+        memcpy(t->text[k], text, TEXT_MAX);
+        t->len[k] = (uint8_t)n;
+    }
+}
+
+/* The numbers of a sample, without the comma behind the last one. */
+static void put_numbers(struct wr_pen *p, const struct wr_gen_spec *s,
+                        const struct text_table *t, uint64_t sample)
+{
+    struct wr_noise noise;
+    uint64_t count = 1;
+
+    for (unsigned k = 0; k < s->dims.count; k++)
+        count *= s->dims.dim[k];
+    wr_gen_spec_noise(s, 0, &noise);
+    noise.mask[0] = noise.mask[1] = UINT32_MAX;
+    for (uint64_t done = 0; done < count && !p->failed.code;) {
+        size_t n = (size_t)WR_MIN(count - done, (uint64_t)PIECE), len = 0;
+        char text[PIECE * TEXT_MAX];
+        uint8_t which[PIECE * 2];
+
+        wr_noise_fill(&noise, (sample * count + done) * 2, which, n * 2);
+        for (size_t k = 0; k < n; k++) {
+            unsigned v = wr_le16(which + 2 * k) % TEXTS;
+
+            memcpy(text + len, t->text[v], TEXT_MAX);
+            len += t->len[v];
+        }
+        done += n;
+        wr_pen_put(p, text, len - (done == count));
+    }
+}
+
+/* Every sample between two texts. */
+static int put_texts(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                     const char *before, const char *behind, weir_err *err)
+{
+    struct text_table *t;
+
+    m->scratch.len = 0;
+    t = (void *)wr_bytes_room(&m->scratch, sizeof(*t));
+    if (!t)
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    fill_table(t, s->dtype);
+    for (uint64_t i = 0; i < s->samples && !m->pen.failed.code; i++) {
+        wr_pen_put(&m->pen, before, strlen(before));
+        put_numbers(&m->pen, s, t, i);
+        wr_pen_put(&m->pen, behind, strlen(behind));
+    }
+    return 0;
+}
+
+static int csv_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                    weir_err *err)
+{
+    return put_texts(m, s, "", "\n", err);
+}
+
+static int jsonl_make(struct wr_gen_maker *m, const struct wr_gen_spec *s,
+                      weir_err *err)
+{
+    return put_texts(m, s, "{\"x\":[", "],\"y\":0}\n", err);
+}
+
+static uint64_t text_size(const struct wr_gen_spec *s)
+{
+    double count = 1, mean = is_real(s->dtype) ? MEAN_REAL : MEAN_INT;
+
+    for (unsigned k = 0; k < s->dims.count; k++)
+        count *= (double)s->dims.dim[k];
+    return (uint64_t)((double)s->samples * (count * mean + 16));
+}
+
+const struct wr_gen_form wr_gen_form_csv = {.size = text_size,
+                                            .make = csv_make};
+const struct wr_gen_form wr_gen_form_jsonl = {.size = text_size,
+                                              .make = jsonl_make};

@@ -12,7 +12,89 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "codec/jpegenc.h"
-#include "gen/jpeg_parts.h"
+
+/* --- a JPEG with restart markers, taken apart --- */
+
+#define SOS 0xdau
+
+void wr_jpeg_parts_done(struct wr_jpeg_parts *p)
+{
+    free(p->intervals);
+    *p = (struct wr_jpeg_parts){0};
+}
+
+/* The end of the segment at `at`; 0 if there is none. */
+static size_t segment_end(const uint8_t *b, size_t len, size_t at)
+{
+    size_t end;
+
+    if (at + 4 > len || b[at] != 0xff)
+        return 0;
+    end = at + 2 + wr_be16(b + at + 2);
+    return end <= len ? end : 0;
+}
+
+static int find_head(const uint8_t *b, size_t len, struct wr_jpeg_parts *p,
+                     weir_err *err)
+{
+    size_t at = 2, end;
+
+    while ((end = segment_end(b, len, at))) {
+        if (at == 2)
+            p->soi_len = (uint32_t)end;
+        if (b[at + 1] == SOS) {
+            p->head_len = (uint32_t)end;
+            return 0;
+        }
+        at = end;
+    }
+    return wr_fail(err, WEIR_EFORMAT, "a JPEG without a scan");
+}
+
+static int add_interval(struct wr_jpeg_parts *p, size_t *cap, size_t from,
+                        size_t to, weir_err *err)
+{
+    if (!wr_grow(&p->intervals, cap, p->count + 1, sizeof(*p->intervals)))
+        return wr_fail(err, WEIR_ENOMEM, "out of memory");
+    p->intervals[p->count++] = (struct wr_jpeg_interval){(uint32_t)from,
+                                                         (uint32_t)(to - from)};
+    return 0;
+}
+
+int wr_jpeg_parts_find(const uint8_t *bytes, size_t len,
+                       struct wr_jpeg_parts *ret, weir_err *err)
+{
+    struct wr_jpeg_parts p = {0};
+    const uint8_t *at, *from;
+    size_t cap = 0;
+    int r = len < UINT32_MAX ? find_head(bytes, len, &p, err)
+                             : wr_fail(err, WEIR_ELIMIT, "a JPEG too large");
+
+    from = bytes + p.head_len;
+    at = from;
+    /* Within the scan, 0xff is a marker unless 0 follows. */
+    while (r == 0) {
+        at = memchr(at, 0xff, len - (size_t)(at - bytes));
+        if (!at || at + 1 >= bytes + len) {
+            r = wr_fail(err, WEIR_EFORMAT, "a JPEG without an end");
+        } else if (at[1] == 0) {
+            at += 2;
+        } else {
+            r = add_interval(&p, &cap, (size_t)(from - bytes),
+                             (size_t)(at - bytes), err);
+            if (at[1] == WR_JPEG_EOI)
+                break;
+            from = at += 2;
+        }
+    }
+    if (r < 0)
+        wr_jpeg_parts_done(&p);
+    else
+        *ret = p;
+    return r;
+}
+
+/* --- pictures of noise --- */
 
 #define BLOCKS    16u   /* of 8x8 pixels in an interval */
 #define INTERVALS 2048u /* in stock */
@@ -169,19 +251,18 @@ static void make_plan(const struct wr_jpeg_noise *j,
 }
 
 /* Comments of `left` bytes in all; the first says which picture it is. */
-static int put_comments(const struct wr_jpeg_noise_picture *pic, uint64_t left,
-                        struct wr_pen *pen, weir_err *err)
+static void put_comments(const struct wr_jpeg_noise_picture *pic, uint64_t left,
+                         struct wr_pen *pen)
 {
     struct wr_noise_place place = {pic->seed, pic->number, NOISE + 1};
     char note[NOTE + 1];
     struct wr_noise n;
     uint64_t at = 0;
-    int r = 0;
 
     snprintf(note, sizeof(note), "weir %-20" PRIu64 " %-20" PRIu64 " ",
              pic->seed, pic->number);
     wr_noise_init(&n, &place, WEIR_U8, 0);
-    while (left && r == 0) {
+    while (left) {
         uint64_t body = WR_MIN(left - 4, (uint64_t)COM_MAX);
         size_t text = at ? 0 : strlen(note);
         uint8_t head[4];
@@ -193,37 +274,27 @@ static int put_comments(const struct wr_jpeg_noise_picture *pic, uint64_t left,
         head[1] = WR_JPEG_COM;
         head[2] = (uint8_t)((body + 2) >> 8);
         head[3] = (uint8_t)(body + 2);
-        r = wr_pen_put(pen, head, 4, err);
-        if (r == 0)
-            r = wr_pen_put(pen, note, text, err);
-        if (r == 0)
-            r = wr_pen_noise(pen, &n, at, body - text, err);
+        wr_pen_put(pen, head, 4);
+        wr_pen_put(pen, note, text);
+        wr_pen_noise(pen, &n, at, body - text);
         at += body;
         left -= 4 + body;
     }
-    return r;
 }
 
-static int put_head(const struct wr_jpeg_noise *j,
-                    const struct wr_jpeg_noise_picture *pic, uint64_t comment,
-                    struct wr_pen *pen, weir_err *err)
+static void put_head(const struct wr_jpeg_noise *j,
+                     const struct wr_jpeg_noise_picture *pic, uint64_t comment,
+                     struct wr_pen *pen)
 {
     const struct wr_jpeg_parts *p = &j->parts;
     const uint8_t size[4] = {(uint8_t)(pic->height >> 8), (uint8_t)pic->height,
                              (uint8_t)(pic->width >> 8), (uint8_t)pic->width};
-    int r = wr_pen_put(pen, j->bytes, p->soi_len, err);
 
-    if (r == 0)
-        r = put_comments(pic, comment, pen, err);
-    if (r == 0)
-        r = wr_pen_put(pen, j->bytes + p->soi_len, j->size_at - p->soi_len,
-                       err);
-    if (r == 0)
-        r = wr_pen_put(pen, size, sizeof(size), err);
-    if (r == 0)
-        r = wr_pen_put(pen, j->bytes + j->size_at + 4,
-                       p->head_len - j->size_at - 4, err);
-    return r;
+    wr_pen_put(pen, j->bytes, p->soi_len);
+    put_comments(pic, comment, pen);
+    wr_pen_put(pen, j->bytes + p->soi_len, j->size_at - p->soi_len);
+    wr_pen_put(pen, size, sizeof(size));
+    wr_pen_put(pen, j->bytes + j->size_at + 4, p->head_len - j->size_at - 4);
 }
 
 int wr_jpeg_noise_put(const struct wr_jpeg_noise *j,
@@ -232,26 +303,26 @@ int wr_jpeg_noise_put(const struct wr_jpeg_noise *j,
 {
     uint8_t marker[2] = {0xff, WR_JPEG_RST0};
     struct jpeg_plan plan;
-    int r;
 
     if (!pic->width || !pic->height || pic->width > WR_JPEG_SIDE_MAX ||
         pic->height > WR_JPEG_SIDE_MAX)
         return wr_fail(err, WEIR_ELIMIT, "a JPEG has sides of 1 to %u",
                        WR_JPEG_SIDE_MAX);
     make_plan(j, pic, &plan);
-    r = put_head(j, pic, plan.comment, pen, err);
-    for (uint64_t k = 0; k < plan.whole && r == 0; k++) {
+    put_head(j, pic, plan.comment, pen);
+    for (uint64_t k = 0; k < plan.whole; k++) {
         const struct wr_jpeg_interval *i = interval_at(j, pic, k);
 
-        r = k < plan.noisy
-                ? wr_pen_put(pen, j->bytes + i->at, i->len, err)
-                : wr_pen_put(pen, plan.flat.bytes, plan.flat.len, err);
+        if (k < plan.noisy)
+            wr_pen_put(pen, j->bytes + i->at, i->len);
+        else
+            wr_pen_put(pen, plan.flat.bytes, plan.flat.len);
         marker[1] = (uint8_t)(WR_JPEG_RST0 + k % 8);
-        if (r == 0 && (plan.rest || k + 1 < plan.whole))
-            r = wr_pen_put(pen, marker, 2, err);
+        if (plan.rest || k + 1 < plan.whole)
+            wr_pen_put(pen, marker, 2);
     }
-    if (r == 0)
-        r = wr_pen_put(pen, plan.tail.bytes, plan.tail.len, err);
+    wr_pen_put(pen, plan.tail.bytes, plan.tail.len);
     marker[1] = WR_JPEG_EOI;
-    return r < 0 ? r : wr_pen_put(pen, marker, 2, err);
+    wr_pen_put(pen, marker, 2);
+    return 0;
 }

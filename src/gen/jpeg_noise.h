@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gen/pen.h"
+#include "weir/error.h"
 
 #define WR_JPEG_SIDE_MAX 65500u /* of libjpeg */
 
@@ -29,5 +30,28 @@ struct wr_jpeg_noise_picture {
 int wr_jpeg_noise_put(const struct wr_jpeg_noise *j,
                       const struct wr_jpeg_noise_picture *pic,
                       struct wr_pen *pen, weir_err *err);
+
+#define WR_JPEG_RST0 0xd0u
+#define WR_JPEG_EOI  0xd9u
+#define WR_JPEG_COM  0xfeu
+
+/* Entropy-coded bytes between two markers; offsets into the file. */
+struct wr_jpeg_interval {
+    uint32_t at, len;
+};
+
+struct wr_jpeg_parts {
+    uint32_t
+        soi_len; /* SOI and the first segment (JFIF's), which stays first */
+    uint32_t head_len;                  /* up to the first interval */
+    struct wr_jpeg_interval *intervals; /* owned */
+    size_t count;
+};
+
+/* Takes apart what wr_jpegenc made. *ret is to be ended with
+ * wr_jpeg_parts_done. */
+int wr_jpeg_parts_find(const uint8_t *bytes, size_t len,
+                       struct wr_jpeg_parts *ret, weir_err *err);
+void wr_jpeg_parts_done(struct wr_jpeg_parts *p);
 
 #endif

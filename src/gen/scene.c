@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gen/shape.h"
+#include "gen/synth.h"
 #include "gen/texture.h"
 
 #define STRIP      WR_SHAPE_STRIP

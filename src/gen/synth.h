@@ -9,6 +9,7 @@
 #define WR_GEN_SYNTH_H
 
 #include <stdint.h>
+#include <stdbool.h>
 
 #include "weir/error.h"
 
@@ -27,5 +28,23 @@ struct wr_synth_picture {
  * of `p` and the textures' seed alone. */
 void wr_synth_draw(const struct wr_textures *t,
                    const struct wr_synth_picture *p, uint8_t *pixels);
+
+#define WR_SHAPE_STRIP 64 /* points that are asked for at once */
+
+/* About the distance of each point to the edge: positive inside, negative
+ * outside, in the unit of u and v. */
+typedef void wr_shape_depths(const float u[WR_SHAPE_STRIP],
+                             const float v[WR_SHAPE_STRIP],
+                             float ret[WR_SHAPE_STRIP]);
+
+/* A shape lies in |u|, |v| <= 1. */
+struct wr_shape {
+    const char *name;
+    wr_shape_depths *plain;
+    wr_shape_depths *wide; /* the same, for machines with AVX2 */
+};
+
+#define WR_SHAPE_COUNT 12
+extern const struct wr_shape wr_shapes[WR_SHAPE_COUNT];
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/due.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "measure/pages.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 
 #define PAGE    4096u
 #define NO_FILE UINT64_MAX /* the probe's */

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/due.h"
+#include "base/clock.h"
 #include "weir/error.h"
 
 struct wr_player;

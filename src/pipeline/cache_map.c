@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 #include "codec/crc32c.h"
 
 #define VERSION 1u

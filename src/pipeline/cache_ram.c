@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/common.h"
+#include "base/shares.h"
 #include "base/error.h"
 #include "base/mem.h"
 

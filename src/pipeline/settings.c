@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/sized.h"
-#include "base/suggest.h"
 
 #define KEY_WHAT  1   /* at 0: decoded samples; encoded: zeros all over */
 #define KEY_FLOAT 72  /* from here on four bytes each, before that eight */

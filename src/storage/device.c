@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/common.h"
+#include "base/shares.h"
 #include "base/error.h"
 #include "base/mem.h"
 

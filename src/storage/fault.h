@@ -75,23 +75,8 @@ struct wr_fault_verdict {
     uint64_t due_ns;                        /* not before; 0: at once */
 };
 
-/* Adds the rules of `spec`, which is taken apart. */
-int wr_fault_parse(struct wr_fault_rules *rules, char *spec, weir_err *err);
-void wr_fault_done(struct wr_fault_rules *rules);
-
-/* Counts one request and says what happens to it; returns when it does not hang
- * (any more). Safe from any thread. */
-struct wr_fault_verdict wr_fault_judge(struct wr_fault_rules *rules,
-                                       enum wr_fault_on on, const char *path);
-
-/* For requests that no rule fails: returns when they do not hang. */
-void wr_fault_hang(struct wr_fault_rules *rules, const char *path);
-
 /* How many requests of that kind a fault store has seen: a test that fails each
  * of them has to know. */
 uint64_t wr_fault_seen(struct wr_store *st, enum wr_fault_on on);
-
-/* The byte of `len` that the rule means: its value, or the middle. */
-uint64_t wr_fault_at(const struct wr_fault_rule *r, uint64_t len);
 
 #endif

@@ -18,7 +18,6 @@
 
 #include "base/descriptors.h"
 #include "base/error.h"
-#include "base/read_write.h"
 #include "base/regular.h"
 
 #define NOT_ASKED (-2)

@@ -11,6 +11,7 @@
 #define WR_STORAGE_METER_H
 
 #include <stdint.h>
+#include <pthread.h>
 
 #include "base/hist.h"
 #include "storage/storage.h"
@@ -48,5 +49,22 @@ void wr_meter_take(struct wr_meter *m, struct wr_meter_counts *ret);
  * share of a run with reads in flight is busy_ns / (meters * its time). */
 void wr_meter_add(struct wr_meter_counts *to,
                   const struct wr_meter_counts *from);
+
+/* What one queue, or one of the shards of objects, has counted. */
+struct wr_meter_tally {
+    pthread_mutex_t lock; /* guards `counts`; a leaf lock */
+    struct wr_meter_counts counts;
+    struct wr_meter_tally *next, **link; /* guarded by the meter's lock */
+};
+
+/* How a read lies to the one before it. */
+struct wr_meter_place {
+    bool sequential, consecutive, whole;
+};
+
+/* A queue (or an object) that had no read in flight has some; has none again.
+ * Times of wr_clock_ns. */
+void wr_meter_busy(struct wr_meter *m, uint64_t now_ns);
+void wr_meter_idle(struct wr_meter *m, uint64_t now_ns);
 
 #endif

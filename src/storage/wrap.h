@@ -8,7 +8,7 @@
 #ifndef WR_STORAGE_WRAP_H
 #define WR_STORAGE_WRAP_H
 
-#include "base/due.h"
+#include "base/clock.h"
 #include "storage/storage.h"
 
 struct wr_wrap_hooks;

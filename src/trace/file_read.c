@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "base/read_write.h"
 #include "base/regular.h"
 #include "base/shares.h"
 #include "trace/coding.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/le.h"
 #include "base/mem.h"
-#include "base/read_write.h"
+#include "base/regular.h"
 #include "trace/coding.h"
 #include "trace/records.h"
 

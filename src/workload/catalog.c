@@ -11,9 +11,7 @@
 
 #include "base/error.h"
 #include "base/named.h"
-#include "base/read_write.h"
 #include "base/regular.h"
-#include "base/suggest.h"
 #include "workload/entries.h"
 #include "workload/workload.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/suggest.h"
+#include "base/named.h"
 #include "workload/choices.h"
 
 #define AT(member) offsetof(struct wr_wl_draft, member)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/meet_tcp.h"
-#include "comm/slurm.h"
+#include "comm/meet.h"
+#include "comm/launch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-/* test_due.c - unit tests of due.c, in virtual time.
+/* test_due.c - unit tests of the heap in clock.c, in virtual time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "base/due.h"
+#include "base/clock.h"
 
 #define MANY 5000
 

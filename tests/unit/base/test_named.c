@@ -1,4 +1,4 @@
-/* test_named.c - unit tests of named.c and suggest.c: by name, or nearly.
+/* test_named.c - unit tests of named.c: by name, or nearly.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/named.h"
-#include "base/suggest.h"
 
 struct thing {
     const char *name;

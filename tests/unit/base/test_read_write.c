@@ -1,4 +1,4 @@
-/* test_read_write.c - unit tests of read_write.c: short counts, interruptions.
+/* test_read_write.c - unit tests of regular.c: short counts, interruptions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/read_write.h"
+#include "base/regular.h"
 
 #define PIECES 200
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "../../fault/failmalloc.h"
-#include "base/common.h"
 #include "base/descriptors.h"
 #include "base/error.h"
 #include "base/mem.h"

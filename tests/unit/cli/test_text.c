@@ -1,4 +1,4 @@
-/* test_text.c - unit tests of text.c, table.c, chart.c and suggest.c.
+/* test_text.c - unit tests of text.c, table.c, chart.c and named.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "cli/chart.h"
-#include "base/suggest.h"
+#include "base/named.h"
 #include "cli/table.h"
 
 static void test_width(void **state)

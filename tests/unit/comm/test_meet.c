@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "both_ways.h"
 #include "comm/comm.h"
-#include "comm/meet_unix.h"
 #include "ranks.h"
 
 #define LONG_MS 300000

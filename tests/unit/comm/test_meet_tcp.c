@@ -1,6 +1,6 @@
 /* test_meet_tcp.c - who may come to a meeting at a port.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "comm/meet_tcp.h"
+#include "comm/meet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

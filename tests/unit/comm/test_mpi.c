@@ -13,7 +13,7 @@
 
 #include "../format/tmpdir.h"
 #include "base/mem.h"
-#include "comm/mpi_load.h"
+#include "comm/mpi.h"
 #include "ranks.h"
 
 static int open_url(const char *url, weir_err *err)

@@ -1,6 +1,6 @@
 /* test_slurm.c - lists of nodes and tasks.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "comm/slurm.h"
+#include "comm/launch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "gen/compare.h"
+#include "gen/verify.h"
 #include "grown.h"
 
 static uint8_t buf[WR_COMPARE_BYTES];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "codec/jpegenc.h"
-#include "gen/jpeg_parts.h"
+#include "gen/jpeg_noise.h"
 
 static void encode(unsigned blocks, uint8_t **ret, size_t *len)
 {

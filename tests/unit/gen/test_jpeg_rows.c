@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "codec/jpegenc.h"
 #include "decode.h"
-#include "gen/jpeg_bits.h"
+#include "gen/jpeg_rows.h"
 
 #define WIDTH  75
 #define HEIGHT 96

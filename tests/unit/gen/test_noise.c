@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gen/noise.h"
+#include "gen/pen.h"
 
 static void make(struct wr_noise *n, uint64_t seed, uint64_t file,
                  enum weir_dtype dtype, double compressible)

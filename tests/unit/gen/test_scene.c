@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "gen/scene.h"
-#include "gen/shape.h"
+#include "gen/synth.h"
 #include "gen/texture.h"
 
 #define WIDTH  150 /* two strips and a part of one */

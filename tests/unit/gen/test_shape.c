@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "gen/shape.h"
+#include "gen/synth.h"
 
 #define GRID 64
 

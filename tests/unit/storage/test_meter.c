@@ -14,7 +14,6 @@
 
 #include "base/mem.h"
 #include "storage/meter.h"
-#include "storage/meter_count.h"
 
 #define SIZE    ((size_t)20000)
 #define THREADS 4u

@@ -1,7 +1,7 @@
-/* compare.h - an object that compares what is written with what is there.
+/* verify.h - makes every file of a data set again, and compares.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_GEN_COMPARE_H
-#define WR_GEN_COMPARE_H
+#ifndef WR_GEN_VERIFY_H
+#define WR_GEN_VERIFY_H
 
 #include "storage/storage.h"
 
