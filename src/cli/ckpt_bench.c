@@ -18,7 +18,7 @@
 #include "cli/record_json.h"
 #include "measure/ckpt_bench.h"
 #include "measure/ckpt_record.h"
-#include "record/view_ckpt.h"
+#include "record/ckpt.h"
 #include "storage/storage.h"
 
 #define PARTS   1000 /* of the progress */

@@ -5,7 +5,7 @@
 #include "record/bench_tables.h"
 #include "record/probe_tables.h"
 #include "record/train_words.h"
-#include "record/view_ckpt.h"
+#include "record/ckpt.h"
 #include "record/view_monitor.h"
 
 static const struct wr_column saves[] = {

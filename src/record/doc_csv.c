@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/doc_lanes.h"
 
 static void put_text(const char *s, FILE *out)

@@ -16,12 +16,6 @@ void wr_html_text(FILE *out, const char *s);
 void wr_html_put(FILE *out, const char *before, const char *text,
                  const char *after);
 
-/* The top of the page: summary, figures, verdicts with links to sections. */
-void wr_html_top(FILE *out, const struct wr_doc *d);
-
-/* A verdict's short form ("holds"), to stand in a line. */
-void wr_html_verdict(FILE *out, const struct wr_doc_section *s);
-
 /* A table in a frame of its own that scrolls; its title is read out but not
  * shown when `titled` is false. */
 void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled);

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/doc_lanes.h"
 #include "result/record.h"
 

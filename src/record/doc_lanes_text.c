@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/doc_canvas.h"
+#include "record/doc_chart.h"
 #include "record/doc_lanes.h"
 
 #define COLUMNS_MAX 240

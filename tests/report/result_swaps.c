@@ -29,7 +29,7 @@
 #include "record/result.h"
 #include "record/run_tables.h"
 #include "record/say.h"
-#include "record/view_ckpt.h"
+#include "record/ckpt.h"
 #include "result/cases.h"
 #include "result/record.h"
 #include "result/schema.h"
