@@ -256,21 +256,23 @@ static void print_report(FILE *out, size_t from, size_t count, bool compare)
     wr_doc_free(d);
 }
 
-static void print_reports(FILE *out)
+/* What is reported of one record, and of it and the next; last of all of many. */
+static void print_reports(FILE *out, size_t i)
 {
     const struct wr_doc_text_style style = {.width = WIDE, .utf8 = true};
 
-    for (size_t i = 0; i < record_count; i++) {
-        if (wr_result_print(records[i], style, out, NULL) < 0)
-            die("no result");
-        print_report(out, i, 1, false);
+    if (i == record_count) {
+        if (i >= MANY)
+            print_report(out, i - MANY, MANY, false);
+        return;
     }
-    for (size_t i = 0; i + 1 < record_count; i++) {
-        print_report(out, i, 2, false);
-        print_report(out, i, 2, true);
-    }
-    if (record_count >= MANY)
-        print_report(out, record_count - MANY, MANY, false);
+    if (wr_result_print(records[i], style, out, NULL) < 0)
+        die("no result");
+    print_report(out, i, 1, false);
+    if (i + 1 == record_count)
+        return;
+    print_report(out, i, 2, false);
+    print_report(out, i, 2, true);
 }
 
 static void print_columns(FILE *out, const struct wr_column *list)
@@ -290,11 +292,26 @@ static void print_help(FILE *out)
 
 /* --- swaps --- */
 
-static void (*const outputs[])(FILE *) = {print_written, print_help,
-                                          print_reports};
-static char *expected[WR_ARRAY_LEN(outputs)];
+/* Output number i: so the first that differs is soon found. */
+static void print_output(FILE *out, size_t i)
+{
+    if (i == 0)
+        print_help(out);
+    else if (i == 1)
+        print_written(out);
+    else
+        print_reports(out, i - 2);
+}
 
-static char *output_of(void (*print)(FILE *))
+#define OUTPUTS_MAX 99
+static char *expected[OUTPUTS_MAX];
+
+static size_t count_outputs(void)
+{
+    return record_count + 3;
+}
+
+static char *output_of(size_t i)
 {
     char *text = NULL;
     size_t size;
@@ -302,7 +319,7 @@ static char *output_of(void (*print)(FILE *))
 
     if (!out)
         die("out of memory");
-    print(out);
+    print_output(out, i);
     fclose(out);
     return text;
 }
@@ -311,8 +328,8 @@ static bool is_noticed(void)
 {
     bool noticed = false;
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(outputs) && !noticed; i++) {
-        char *text = output_of(outputs[i]);
+    for (size_t i = 0; i < count_outputs() && !noticed; i++) {
+        char *text = output_of(i);
 
         noticed = strcmp(text, expected[i]) != 0;
         free(text);
@@ -586,8 +603,10 @@ int main(int argc, char **argv)
         records[record_count++] = json_load_file(argv[i], 0, NULL);
     if (!record_count)
         die("records, please");
-    for (size_t i = 0; i < WR_ARRAY_LEN(outputs); i++)
-        expected[i] = output_of(outputs[i]);
+    if (count_outputs() > OUTPUTS_MAX)
+        die("too many records");
+    for (size_t i = 0; i < count_outputs(); i++)
+        expected[i] = output_of(i);
     if (is_noticed())
         die("the same is not the same again");
     try_all();
