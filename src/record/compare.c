@@ -424,6 +424,20 @@ static void walk(struct comparison *j, struct wr_doc_table *t,
     }
 }
 
+const struct wr_column wr_compare_columns[] = {
+    {"what", "case or test, as far as it differs from others", '<', .only = 0},
+    {"metric", "which number of it", '<', .only = 0},
+    {"B/A", "ratio of the medians", '>', .only = 0},
+    {"from", "lower end of the middle 90 % of the ratios of single runs", '>',
+     .only = 0},
+    {"to", "upper end of them", '>', .only = 0},
+    {.head = "verdict", .side = '<'},
+    {"A", "median of the first record", '>', .only = 0},
+    {"B", "median of the second record", '>', .only = 0},
+    {"runs", "counted runs of each", '>', .only = 0},
+    {"p", "of the rank test: how often chance alone does this", '>', .only = 0},
+    {.head = NULL}};
+
 static void compare_rows(struct comparison *j)
 {
     const struct wr_doc_chart_spec spec = {
@@ -442,8 +456,7 @@ static void compare_rows(struct comparison *j)
     name_unmatched(j, 0, taken[0]);
     name_unmatched(j, 1, taken[1]);
     wr_pivot_draw(&p, j->d, j->s, &spec);
-    t = wr_doc_table(j->s, "B against A",
-                     "<what|<metric|>B/A|>from|>to|<verdict|>A|>B|>runs|>p");
+    t = wr_doc_table_of(j->s, "B against A", wr_compare_columns, 0);
     if (t)
         walk(j, t, NULL, taken);
 out:

@@ -50,4 +50,7 @@ struct wr_compared {
 void wr_compare_runs(const double *a, size_t n, const double *b, size_t m,
                      struct wr_compared *ret);
 
+/* Of the table of the comparison; without help: the sentences tell. */
+extern const struct wr_column wr_compare_columns[];
+
 #endif
