@@ -1,4 +1,4 @@
-/* doc_text.c - a document as text for a terminal.
+/* text.c - a document as text for a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdint.h>
@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "record/doc.h"
 #include "record/doc_private.h"
-#include "record/doc_chart.h"
+#include "record/text_chart.h"
 #include "record/doc_lanes.h"
-#include "record/doc_lanes_text.h"
+#include "record/text_lanes.h"
 #include "record/doc_numbers.h"
 
 #define BOLD  "\033[1m"

@@ -1,7 +1,7 @@
-/* doc_chart.h - a chart of a document on a terminal.
+/* text_chart.h - a chart of a document on a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_DOC_CHART_H
-#define WR_RECORD_DOC_CHART_H
+#ifndef WR_RECORD_TEXT_CHART_H
+#define WR_RECORD_TEXT_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* doc_html.c - a document as one self-contained page.
+/* html.c - a document as one self-contained page.
  * SPDX-License-Identifier: Apache-2.0
  *
  * All text stands in the page itself, so that it can be read, searched and
  * printed without a script; page.js only draws the charts from the JSON beside
  * them, and sorts tables. */
-#include "record/doc_html.h"
+#include "record/html.h"
 
 #include <string.h>
 

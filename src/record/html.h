@@ -1,7 +1,7 @@
-/* doc_html.h - pieces of a page that its renderers share.
+/* html.h - pieces of a page that its renderers share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_DOC_HTML_H
-#define WR_RECORD_DOC_HTML_H
+#ifndef WR_RECORD_HTML_H
+#define WR_RECORD_HTML_H
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* doc_html_chart.c - a chart of a page: its legend, its numbers, its data.
+/* html_chart.c - a chart of a page: its legend, its numbers, its data.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "record/doc_private.h"
-#include "record/doc_html.h"
+#include "record/html.h"
 #include "record/doc_numbers.h"
 #include "record/thin.h"
 

@@ -1,6 +1,6 @@
-/* doc_chart.c - a chart of a document on a terminal.
+/* text_chart.c - a chart of a document on a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/doc_chart.h"
+#include "record/text_chart.h"
 
 #include <math.h>
 #include <stdio.h>
