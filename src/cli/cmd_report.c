@@ -14,7 +14,8 @@
 #include "record/bench_tables.h"
 #include "record/probe_tables.h"
 #include "record/train_words.h"
-#include "record/view_ckpt.h"
+#include "record/ckpt.h"
+#include "record/compare.h"
 #include "record/view_monitor.h"
 #include "trace/baseline.h"
 #include "trace/record.h"
@@ -37,24 +38,6 @@ static const struct wr_column saves[] = {
      .side = '>'},
     {.head = NULL}};
 
-static const struct wr_column compared_columns[] = {
-    {.head = "what",
-     .help = "case or test, as far as it differs from others",
-     .side = '<'},
-    {.head = "metric", .help = "which number of it", .side = '<'},
-    {.head = "B/A", .help = "ratio of the medians", .side = '>'},
-    {.head = "from",
-     .help = "lower end of the middle 90 % of the ratios of single runs",
-     .side = '>'},
-    {.head = "to", .help = "upper end of them", .side = '>'},
-    {.head = "A", .help = "median of the first record", .side = '>'},
-    {.head = "B", .help = "median of the second record", .side = '>'},
-    {.head = "runs", .help = "counted runs of each", .side = '>'},
-    {.head = "p",
-     .help = "of the rank test: how often chance alone does this",
-     .side = '>'},
-    {.head = NULL}};
-
 static const struct wr_columns columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
     {"runs of a benchmark", wr_bench_run_columns},
@@ -65,7 +48,7 @@ static const struct wr_columns columns[] = {
     {"a run of training", wr_train_run_columns},
     {"ways of saving", wr_ckpt_case_columns},
     {"saves of a run of training", saves},
-    {"B against A", compared_columns},
+    {"B against A", wr_compare_columns},
     {"disks and the machine", wr_monitor_columns},
     {NULL, NULL}};
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "codec/crc32c.h"
 #include "format/tarmember.h"
+#include "format/npz.h"
 #include "format/tensor.h"
 #include "format/tfrecord.h"
 

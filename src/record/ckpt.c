@@ -1,6 +1,6 @@
 /* ckpt.c - records of weir ckpt bench as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/view_ckpt.h"
+#include "record/ckpt.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "record/compare.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +11,81 @@
 
 #include "base/mem.h"
 #include "base/named.h"
-#include "record/compare_runs.h"
-#include "result/get.h"
-#include "result/probe.h"
-#include "result/run.h"
 #include "record/pivot.h"
-#include "result/stats.h"
 #include "record/view.h"
 #include "result/bench.h"
 #include "result/ckpt.h"
+#include "result/get.h"
+#include "result/probe.h"
+#include "result/run.h"
+#include "result/stats.h"
+
+#define SPREAD_LOW  0.05
+#define SPREAD_HIGH 0.95
+
+/* All ratios of a run of b to a run of a; their central part. */
+static void spread(const double *a, size_t n, const double *b, size_t m,
+                   struct wr_compared *ret)
+{
+    double ratios[WR_STATS_RUNS_MAX * WR_STATS_RUNS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++)
+            ratios[count++] = b[k] / a[i];
+    count = wr_stats_sort(ratios, count);
+    ret->low = ret->high = NAN;
+    if (count < 2) /* one of each: no spread */
+        return;
+    ret->low = wr_stats_quantile(ratios, count, SPREAD_LOW);
+    ret->high = wr_stats_quantile(ratios, count, SPREAD_HIGH);
+}
+
+/* Few runs: the ranges lie apart by more than the wider of them is wide. */
+static bool ranges_apart(const double *a, size_t n, const double *b, size_t m)
+{
+    double wider = fmax(a[n - 1] - a[0], b[m - 1] - b[0]);
+
+    return b[0] - a[n - 1] > wider || a[0] - b[m - 1] > wider;
+}
+
+/* a and b sorted. */
+static enum wr_verdict judge(const double *a, size_t n, const double *b,
+                             size_t m, struct wr_compared *c)
+{
+    bool apart;
+
+    if (n < 2 || m < 2)
+        return WR_VERDICT_FEW;
+    if (n >= WR_COMPARE_RUNS && m >= WR_COMPARE_RUNS) {
+        c->p = wr_stats_rank_test(a, n, b, m);
+        apart = c->p <= WR_COMPARE_LEVEL;
+    } else {
+        apart = ranges_apart(a, n, b, m);
+    }
+    if (!apart || !(fabs(c->b - c->a) >= WR_COMPARE_CHANGE * fabs(c->a)))
+        return WR_VERDICT_NOISE;
+    return c->b > c->a ? WR_VERDICT_HIGHER : WR_VERDICT_LOWER;
+}
+
+void wr_compare_runs(const double *a, size_t n, const double *b, size_t m,
+                     struct wr_compared *ret)
+{
+    double x[WR_STATS_RUNS_MAX], y[WR_STATS_RUNS_MAX];
+
+    n = WR_MIN(n, (size_t)WR_STATS_RUNS_MAX);
+    m = WR_MIN(m, (size_t)WR_STATS_RUNS_MAX);
+    memcpy(x, a, n * sizeof(*x));
+    memcpy(y, b, m * sizeof(*y));
+    n = wr_stats_sort(x, n);
+    m = wr_stats_sort(y, m);
+    *ret = (struct wr_compared){.a = wr_stats_quantile(x, n, 0.5),
+                                .b = wr_stats_quantile(y, m, 0.5),
+                                .p = NAN};
+    ret->ratio = ret->b / ret->a;
+    spread(x, n, y, m, ret);
+    ret->verdict = judge(x, n, y, m, ret);
+}
 
 #define ROWS_MAX     2000 /* of each record */
 #define NAMED_MAX    20   /* rows without a partner that are named */
@@ -357,6 +424,20 @@ static void walk(struct comparison *j, struct wr_doc_table *t,
     }
 }
 
+const struct wr_column wr_compare_columns[] = {
+    {"what", "case or test, as far as it differs from others", '<', .only = 0},
+    {"metric", "which number of it", '<', .only = 0},
+    {"B/A", "ratio of the medians", '>', .only = 0},
+    {"from", "lower end of the middle 90 % of the ratios of single runs", '>',
+     .only = 0},
+    {"to", "upper end of them", '>', .only = 0},
+    {.head = "verdict", .side = '<'},
+    {"A", "median of the first record", '>', .only = 0},
+    {"B", "median of the second record", '>', .only = 0},
+    {"runs", "counted runs of each", '>', .only = 0},
+    {"p", "of the rank test: how often chance alone does this", '>', .only = 0},
+    {.head = NULL}};
+
 static void compare_rows(struct comparison *j)
 {
     const struct wr_doc_chart_spec spec = {
@@ -375,8 +456,7 @@ static void compare_rows(struct comparison *j)
     name_unmatched(j, 0, taken[0]);
     name_unmatched(j, 1, taken[1]);
     wr_pivot_draw(&p, j->d, j->s, &spec);
-    t = wr_doc_table(j->s, "B against A",
-                     "<what|<metric|>B/A|>from|>to|<verdict|>A|>B|>runs|>p");
+    t = wr_doc_table_of(j->s, "B against A", wr_compare_columns, 0);
     if (t)
         walk(j, t, NULL, taken);
 out:

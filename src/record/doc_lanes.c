@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 
 #define SLACK 1e-4 /* of the axis: less is no overlap */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "result/stats.h"
 
 #define ROWS_MAX    48 /* points on x that are listed one by one */

@@ -9,6 +9,8 @@
 #ifndef WR_RECORD_DOC_PRIVATE_H
 #define WR_RECORD_DOC_PRIVATE_H
 
+#include <stdarg.h>
+
 #include "record/doc.h"
 
 struct wr_doc_fact {
@@ -125,5 +127,26 @@ struct wr_doc {
     struct wr_doc_memory *memory; /* owned: all of the above */
     bool failed;                  /* it ran out */
 };
+
+/* Zeroed memory that lives as long as the document; NULL: short, which the
+ * document remembers. */
+void *wr_doc_alloc(struct wr_doc *d, size_t size);
+
+/* Makes room for one more; the document remembers when there is none. */
+bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
+                 size_t size);
+
+/* A copy that every renderer can show; NULL when memory is short. */
+char *wr_doc_copy(struct wr_doc *d, const char *s);
+
+/* Values under labels, not points with an x of their own. */
+bool wr_doc_is_bars(const struct wr_doc_chart *c);
+
+/* Nothing in it can be drawn: it is left out. */
+bool wr_doc_is_empty(const struct wr_doc_chart *c);
+
+/* The ends of the whisker of value k; NaN where it has none. */
+double wr_doc_low(const struct wr_doc_series *s, size_t k);
+double wr_doc_high(const struct wr_doc_series *s, size_t k);
 
 #endif

@@ -53,6 +53,11 @@ def objects_of(build, changed):
     return made
 
 
+def after_compiler(words):
+    """Where it ends: it may be two words, 'ccache gcc'."""
+    return next(i for i, word in enumerate(words) if word.startswith('-'))
+
+
 def compiled(sources, build, copy, entry):
     """The object of an entry of compile_commands.json, from the copy."""
     to = copy / 'objects' / entry['output']
@@ -63,8 +68,9 @@ def compiled(sources, build, copy, entry):
         at = words.index(flag)
         del words[at:at + 2]
     source = copy / (build / entry['file']).resolve().relative_to(sources)
-    run([words[0], f'-I{copy}/include', f'-I{copy}/src', *words[1:], '-O0',
-         '-o', to, '-c', source], cwd=build)
+    flags = after_compiler(words)
+    run([*words[:flags], f'-I{copy}/include', f'-I{copy}/src', *words[flags:],
+         '-O0', '-o', to, '-c', source], cwd=build)
     return entry['output'], str(to)
 
 
@@ -76,7 +82,8 @@ def link(build, target, objects, to):
     words[words.index('-o') + 1] = str(to)
     first = [path for name, path in objects.items()
              if name.rpartition('/')[0] in libraries]
-    run([words[0], *first, *words[1:]], cwd=build)
+    flags = after_compiler(words)
+    run([*words[:flags], *first, *words[flags:]], cwd=build)
 
 
 def check(sources, copy, weir):

@@ -1,9 +1,13 @@
 /* result_swaps.c - swaps neighbours in the tables of values and of columns.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: result-swaps --written        prints what is made of made-up values
+ * usage: result-swaps --written        prints what is made of made-up values, and
+ *                                      each sentence of them
  *        result-swaps RECORD...        names each swap that changes nothing;
  *                                      neighbours of a command are compared
+ *
+ * Beside neighbours of tables it swaps those among the series of charts and the
+ * values of a sentence, and lets items of sections be left out.
  *
  * What is printed, and the reports of these records, are kept by golden.py: a swap
  * that changes any of them is noticed by that test. The tables are constant: their
@@ -18,18 +22,21 @@
 
 #include "base/mem.h"
 #include "record/bench_tables.h"
+#include "record/chart.h"
 #include "record/columns.h"
 #include "record/probe_tables.h"
 #include "record/report.h"
 #include "record/result.h"
 #include "record/run_tables.h"
-#include "record/view_ckpt.h"
+#include "record/say.h"
+#include "record/ckpt.h"
 #include "result/cases.h"
 #include "result/record.h"
 
 #define WIDE      170 /* as golden.py has it */
 #define NARROW    50
 #define RANKS     3
+#define MANY      5 /* records, of which the last ones make one report */
 #define TEXTS_MAX 4000
 #define TABLES    99
 
@@ -75,7 +82,9 @@ static void *at(void *all, const struct wr_val *v)
 
 static void fill_list(const struct wr_val *v, struct wr_list *l, int *n);
 
-/* Every value another one; every third number is not known. */
+static bool all_known;
+
+/* Every value another one; every third is not known, unless all are. */
 static void fill_values(const struct wr_vals *t, void *all, int *n)
 {
     static char texts[TEXTS_MAX][16];
@@ -83,10 +92,10 @@ static void fill_values(const struct wr_vals *t, void *all, int *n)
 
     for (const struct wr_val *v = t->rows; v->key; v++) {
         ++*n;
-        if (v->kind == WR_VAL_REAL && *n % 3)
-            *(double *)at(all, v) = *n + 0.5;
-        if (v->kind == WR_VAL_COUNT && *n % 3)
-            *(double *)at(all, v) = *n;
+        if (v->kind == WR_VAL_REAL && (all_known || *n % 3))
+            *(double *)at(all, v) = all_known ? 3 * *n + 0.25 : *n + 0.5;
+        if (v->kind == WR_VAL_COUNT && (all_known || *n % 3))
+            *(double *)at(all, v) = all_known ? 3 * *n : *n;
         if (v->kind == WR_VAL_FLAG)
             *(bool *)at(all, v) = *n % 2;
         if (v->kind == WR_VAL_JSON)
@@ -95,7 +104,7 @@ static void fill_values(const struct wr_vals *t, void *all, int *n)
             fill_values(v->of, at(all, v), n);
         if (v->kind == WR_VAL_LIST)
             fill_list(v, at(all, v), n);
-        if (v->kind != WR_VAL_TEXT || !(*n % 3))
+        if (v->kind != WR_VAL_TEXT || !(all_known || *n % 3))
             continue;
         if (text_count == TEXTS_MAX)
             die("too many texts");
@@ -118,7 +127,7 @@ static void *new_values(const struct wr_vals *t, int n)
 static void fill_list(const struct wr_val *v, struct wr_list *l, int *n)
 {
     *l = (struct wr_list){new_values(v->of, *n), 1, v->of->size};
-    *n += 100;
+    *n += all_known ? 1 : 100;
 }
 
 /* Of one table: values that are known in turn, none that is, all of ranks. */
@@ -156,8 +165,43 @@ static void print_json(FILE *out, json_t *j)
     json_decref(j);
 }
 
+/* --- sentences --- */
+
+/* Calls `what` with each sentence of the commands, and values all of which are
+ * known, or not all. */
+static void each_sentence(void (*what)(FILE *, const struct wr_sentence *,
+                                       const struct wr_vals *, const void *),
+                          FILE *out, bool known)
+{
+    for (size_t i = 0; wr_cases_specs[i]; i++) {
+        const struct wr_view *view = wr_view_find(wr_cases_specs[i]->command);
+        const struct wr_sentence *const *list = view->sentences;
+        void *values;
+
+        all_known = known;
+        values = new_values(view->facts, 0);
+        all_known = false;
+        for (; *list; list++)
+            for (const struct wr_sentence *s = *list; s->text; s++)
+                what(out, s, view->facts, values);
+        free(values);
+    }
+}
+
+static void print_sentence(FILE *out, const struct wr_sentence *s,
+                           const struct wr_vals *of, const void *values)
+{
+    struct wr_sentence always = {.text = s->text};
+    char text[WR_SAY_BYTES];
+
+    wr_sentence(&always, of, values, text, sizeof(text));
+    fprintf(out, "%s%s%s\n", s->when ? s->when : "", s->when ? ": " : "", text);
+}
+
 static void print_written(FILE *out)
 {
+    each_sentence(print_sentence, out, true);
+    each_sentence(print_sentence, out, false);
     for (size_t i = 0; i < table_count; i++) {
         const struct wr_vals *t = tables[i];
         const struct made_up *m = &all_made_up[i];
@@ -191,7 +235,7 @@ static size_t record_count;
 
 static void print_report(FILE *out, size_t from, size_t count, bool compare)
 {
-    static const char *const paths[] = {"a", "b"};
+    static const char *const paths[] = {"a", "b", "c", "d", "e"};
     const struct wr_doc_text_style wide = {.width = WIDE, .utf8 = true};
     const struct wr_doc_text_style narrow = {.width = NARROW, .utf8 = true};
     struct wr_report_spec spec = {.paths = paths,
@@ -211,19 +255,23 @@ static void print_report(FILE *out, size_t from, size_t count, bool compare)
     wr_doc_free(d);
 }
 
-static void print_reports(FILE *out)
+/* What is reported of one record, and of it and the next; last of all of many. */
+static void print_reports(FILE *out, size_t i)
 {
     const struct wr_doc_text_style style = {.width = WIDE, .utf8 = true};
 
-    for (size_t i = 0; i < record_count; i++) {
-        if (wr_result_print(records[i], style, out, NULL) < 0)
-            die("no result");
-        print_report(out, i, 1, false);
+    if (i == record_count) {
+        if (i >= MANY)
+            print_report(out, i - MANY, MANY, false);
+        return;
     }
-    for (size_t i = 0; i + 1 < record_count; i++) {
-        print_report(out, i, 2, false);
-        print_report(out, i, 2, true);
-    }
+    if (wr_result_print(records[i], style, out, NULL) < 0)
+        die("no result");
+    print_report(out, i, 1, false);
+    if (i + 1 == record_count)
+        return;
+    print_report(out, i, 2, false);
+    print_report(out, i, 2, true);
 }
 
 static void print_columns(FILE *out, const struct wr_column *list)
@@ -243,11 +291,26 @@ static void print_help(FILE *out)
 
 /* --- swaps --- */
 
-static void (*const outputs[])(FILE *) = {print_written, print_help,
-                                          print_reports};
-static char *expected[WR_ARRAY_LEN(outputs)];
+/* Output number i: so the first that differs is soon found. */
+static void print_output(FILE *out, size_t i)
+{
+    if (i == 0)
+        print_help(out);
+    else if (i == 1)
+        print_written(out);
+    else
+        print_reports(out, i - 2);
+}
 
-static char *output_of(void (*print)(FILE *))
+#define OUTPUTS_MAX 99
+static char *expected[OUTPUTS_MAX];
+
+static size_t count_outputs(void)
+{
+    return record_count + 3;
+}
+
+static char *output_of(size_t i)
 {
     char *text = NULL;
     size_t size;
@@ -255,7 +318,7 @@ static char *output_of(void (*print)(FILE *))
 
     if (!out)
         die("out of memory");
-    print(out);
+    print_output(out, i);
     fclose(out);
     return text;
 }
@@ -264,8 +327,8 @@ static bool is_noticed(void)
 {
     bool noticed = false;
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(outputs) && !noticed; i++) {
-        char *text = output_of(outputs[i]);
+    for (size_t i = 0; i < count_outputs() && !noticed; i++) {
+        char *text = output_of(i);
 
         noticed = strcmp(text, expected[i]) != 0;
         free(text);
@@ -285,27 +348,47 @@ static void swap_bytes(char *x, char *y, size_t size)
     memcpy(y, held, size);
 }
 
-/* In a process of its own, which may crash: that is noticed, too. */
-static bool is_swap_noticed(char *x, char *y, size_t size)
+static void make_writable(const char *from, const char *to)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = (uintptr_t)x & ~(page - 1);
+    uintptr_t first = (uintptr_t)from & ~(page - 1);
+
+    if (mprotect((void *)first, (uintptr_t)to - first, PROT_READ | PROT_WRITE) <
+        0)
+        die("the tables cannot be changed");
+}
+
+/* In a process of its own, which may crash: that is noticed, too. `y` NULL: x
+ * becomes as `like`. */
+static bool is_change_noticed(char *x, char *y, const void *like, size_t size)
+{
     pid_t child;
     int status;
 
-    if (mprotect((void *)from, (uintptr_t)(y + size) - from,
-                 PROT_READ | PROT_WRITE) < 0)
-        die("the tables cannot be changed");
+    make_writable(x, (y ? y : x) + size);
     child = fork();
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr)) /* of sanitizers */
             _exit(0);
-        swap_bytes(x, y, size);
+        if (y)
+            swap_bytes(x, y, size);
+        else
+            memcpy(x, like, size);
         _exit(is_noticed() ? 1 : 0);
     }
     if (child < 0 || waitpid(child, &status, 0) != child)
         die("no process for it");
     return status != 0;
+}
+
+static bool is_swap_noticed(char *x, char *y, size_t size)
+{
+    return is_change_noticed(x, y, NULL, size);
+}
+
+static bool is_overwrite_noticed(char *x, const void *like, size_t size)
+{
+    return is_change_noticed(x, NULL, like, size);
 }
 
 /* What changes places: members of a row from one to another. */
@@ -395,8 +478,106 @@ static void try_columns(const char *name, const struct wr_column *list)
                  wr_column_head(c));
 }
 
+/* A path that its table has not stays in the text; so it does for conditions. */
+static void check_path(const char *path, size_t length,
+                       const struct wr_vals *of, const void *values)
+{
+    char text[WR_SAY_BYTES], lone[WR_SAY_BYTES];
+
+    snprintf(lone, sizeof(lone), "{%.*s}", (int)length, path);
+    wr_sentence(&(struct wr_sentence){.text = lone}, of, values, text,
+                sizeof(text));
+    tried++;
+    if (!strchr(text, '{'))
+        return;
+    unnoticed++;
+    printf("%s: the table has no such value\n", lone);
+}
+
+/* All of it can be said, and each two of its values that stand beside each other
+ * can be told apart. */
+static void check_sentence(FILE *out, const struct wr_sentence *s,
+                           const struct wr_vals *of, const void *values)
+{
+    const struct wr_sentence plain = {.text = s->text};
+    char said[WR_SAY_BYTES], again[WR_SAY_BYTES], text[WR_SAY_BYTES];
+
+    if (!wr_sentence(&plain, of, values, said, sizeof(said))) {
+        unnoticed++;
+        printf("cannot be said: %s\n", s->text);
+    }
+    for (const char *a = strchr(s->text, '{'), *b; a; a = b) {
+        size_t m = strcspn(a, "}") + 1, n;
+
+        check_path(a + 1, strcspn(a + 1, ":}"), of, values);
+        b = strchr(a + 1, '{');
+        n = b ? strcspn(b, "}") + 1 : 0;
+        if (!b || (m == n && !memcmp(a, b, m)))
+            continue;
+        snprintf(text, sizeof(text), "%.*s%.*s%.*s%.*s%s", (int)(a - s->text),
+                 s->text, (int)n, b, (int)(b - a - (long)m), a + m, (int)m, a,
+                 b + n);
+        wr_sentence(&(struct wr_sentence){.text = text}, of, values, again,
+                    sizeof(again));
+        tried++;
+        if (strcmp(said, again))
+            continue;
+        unnoticed++;
+        printf("two values can change places in: %s\n", s->text);
+    }
+    for (const char *p = s->when; p; p = strchr(p, ' '), p += p != NULL)
+        check_path(p + (*p == '!'), strcspn(p + (*p == '!'), "=<> "), of,
+                   values);
+}
+
+static const struct part of_series[] = {
+    ALL(struct wr_chart_series), PART(struct wr_chart_series, key, key),
+    PART(struct wr_chart_series, name, name)};
+
+static void try_chart(const struct wr_chart_rule *rule)
+{
+    for (const struct wr_chart_series *s = rule->series; s[1].key; s++)
+        try_pair(rule->is.title, s, sizeof(*s), of_series,
+                 WR_ARRAY_LEN(of_series), s->name);
+}
+
+/* Whether a report notices that an item is not there: the last one is, twice. */
+static void try_left_out(const struct wr_section *section,
+                         const struct wr_item *item)
+{
+    const struct wr_item *none = item;
+    char *from = (char *)(uintptr_t)item;
+
+    while (wr_item_is(none + 1))
+        none++;
+    tried++;
+    if (item != none && !is_overwrite_noticed(from, none, sizeof(*item))) {
+        unnoticed++;
+        printf("%s: nothing changes without item %zu\n",
+               section->title ? section->title : "",
+               (size_t)(item - section->items) + 1);
+    }
+}
+
+static void try_sections(const struct wr_section *list)
+{
+    for (; list && list->items; list++)
+        for (const struct wr_item *i = list->items; wr_item_is(i); i++) {
+            try_left_out(list, i);
+            if (i->chart && i->chart->series)
+                try_chart(i->chart);
+        }
+}
+
 static void try_all(void)
 {
+    each_sentence(check_sentence, stdout, true);
+    for (size_t i = 0; wr_cases_specs[i]; i++) {
+        const struct wr_view *view = wr_view_find(wr_cases_specs[i]->command);
+
+        try_sections(view->sections);
+        try_sections(view->printed);
+    }
     for (size_t i = 0; i < table_count; i++)
         for (const struct wr_val *v = tables[i]->rows; v[1].key; v++)
             try_pair("values", v, sizeof(*v), of_value, count_parts(tables[i]),
@@ -422,8 +603,10 @@ int main(int argc, char **argv)
         records[record_count++] = json_load_file(argv[i], 0, NULL);
     if (!record_count)
         die("records, please");
-    for (size_t i = 0; i < WR_ARRAY_LEN(outputs); i++)
-        expected[i] = output_of(outputs[i]);
+    if (count_outputs() > OUTPUTS_MAX)
+        die("too many records");
+    for (size_t i = 0; i < count_outputs(); i++)
+        expected[i] = output_of(i);
     if (is_noticed())
         die("the same is not the same again");
     try_all();

@@ -22,16 +22,27 @@ RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared'],
            *golden.CASES['probe-compared'], *golden.CASES['run-compared'],
            *golden.CASES['run-slow'], *golden.CASES['run-search'],
-           *golden.CASES['trace']]
+           *golden.CASES['trace'],
+           *(f'probe --runs 2 --no-monitor --seed {i}' for i in range(4)),
+           'probe --runs 2']
+
+
+def odd(records):
+    """What no made record is: starved, and without any test."""
+    records[-1]['cores'] = {'count': 2, 'own': 0.5, 'others': 1.5,
+                            'starved': True}
+    empty = dict(records[-2], tests=[])
+    return [empty, *records]
 
 
 def swapped(program):
     """Whether each swap in a table changes something."""
     with tempfile.TemporaryDirectory(prefix='weir-swaps-') as folder:
         files = []
-        for i, words in enumerate(RECORDS):
+        for i, record in enumerate(odd([golden.made(words.split() +
+                                                    ['--distinct'])
+                                        for words in RECORDS])):
             files.append(pathlib.Path(folder) / f'{i}.json')
-            record = golden.made(words.split() + ['--distinct'])
             files[-1].write_text(json.dumps(record))
         return subprocess.run([program, *files], check=False).returncode == 0
 

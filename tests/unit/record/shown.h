@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/view.h"
 
 static inline json_t *shown_json(const char *text)

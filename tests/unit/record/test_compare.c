@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "record/compare.h"
-#include "record/compare_runs.h"
 #include "record/doc_private.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-9)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 
 static void add_bars(struct wr_doc_section *s)
 {

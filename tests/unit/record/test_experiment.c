@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/experiment.h"
 #include "record/report.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "record/compare.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/result.h"
 #include "record/view.h"
 

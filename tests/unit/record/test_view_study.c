@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/view.h"
 #include "record/view_say.h"
 

@@ -12,7 +12,7 @@
 
 #include "shown.h"
 
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/view.h"
 
 static const char run[] =

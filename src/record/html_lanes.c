@@ -1,6 +1,6 @@
-/* doc_html_lanes.c - lanes over time on a page: legend, numbers, data.
+/* html_lanes.c - lanes over time on a page: legend, numbers, data.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/doc_html.h"
+#include "record/html.h"
 
 #include "base/error.h"
 #include "record/doc_lanes.h"

@@ -1,11 +1,19 @@
-/* doc_canvas.h - lines of a chart on a terminal: names, numbers, texts.
+/* text_chart.h - a chart of a document on a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_DOC_CANVAS_H
-#define WR_RECORD_DOC_CANVAS_H
+#ifndef WR_RECORD_TEXT_CHART_H
+#define WR_RECORD_TEXT_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "record/doc.h"
+#include "record/doc_private.h"
+
+/* Bars lie on their side; of lines, areas and points one line of heights a
+ * series. What stands in a table anyway is cut short. */
+void wr_doc_print_chart(const struct wr_doc_chart *c,
+                        const struct wr_doc_text_style *style, FILE *out);
 
 #define WR_CANVAS_WIDTH  100 /* wider charts are hard to follow */
 #define WR_CANVAS_NAME   44  /* columns of a name */

@@ -1,18 +1,97 @@
-/* doc_html.c - a document as one self-contained page.
+/* html.c - a document as one self-contained page.
  * SPDX-License-Identifier: Apache-2.0
  *
  * All text stands in the page itself, so that it can be read, searched and
  * printed without a script; page.js only draws the charts from the JSON beside
  * them, and sorts tables. */
-#include "record/doc_html.h"
+#include "record/html.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/doc_lanes.h"
 #include "record/doc_numbers.h"
 #include "record/doc_page.h"
+
+static const char *tone_of(const struct wr_doc_section *s)
+{
+    static const char *const tones[] = {
+        [WR_DOC_PLAIN] = "open", [WR_DOC_GOOD] = "good", [WR_DOC_BAD] = "bad"};
+
+    return tones[s->tone];
+}
+
+/* A verdict's short form ("holds"), to stand in a line. */
+static void html_verdict(FILE *out, const struct wr_doc_section *s)
+{
+    if (!s->verdict)
+        return;
+    fprintf(out, "<strong class=\"verdict %s\">", tone_of(s));
+    wr_html_put(out, "", s->verdict, "</strong>\n");
+}
+
+static void put_summary(FILE *out, const struct wr_doc *d)
+{
+    if (!d->summary_count)
+        return;
+    fputs("<p class=\"summary\">", out);
+    for (size_t i = 0; i < d->summary_count; i++)
+        wr_html_put(out, i ? " " : "", d->summary[i], "");
+    fputs("</p>\n", out);
+}
+
+static void put_headlines(FILE *out, const struct wr_doc *d)
+{
+    if (!d->headline_count)
+        return;
+    fputs("<dl class=\"headlines\">\n", out);
+    for (size_t i = 0; i < d->headline_count; i++) {
+        wr_html_put(out, "<div><dt>", d->headlines[i].label, "</dt>");
+        wr_html_put(out, "<dd>", d->headlines[i].text, "</dd></div>\n");
+    }
+    fputs("</dl>\n", out);
+}
+
+static void put_verdict_row(FILE *out, const struct wr_doc_section *s,
+                            size_t number)
+{
+    fprintf(out, "<tr><th scope=\"row\"><a href=\"#s%zu\">", number);
+    wr_html_put(out, "", s->title, "</a></th>");
+    wr_html_put(out, "<td>", s->claim ? s->claim : "", "</td><td>");
+    html_verdict(out, s);
+    wr_html_put(out, "</td><td>", s->why, "</td></tr>\n");
+}
+
+static void put_verdicts(FILE *out, const struct wr_doc *d)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < d->section_count; i++) {
+        if (!d->sections[i]->verdict)
+            continue;
+        if (!any)
+            fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                  "aria-label=\"Verdicts\"><table class=\"verdicts\">"
+                  "<caption class=\"hidden\">Verdicts</caption>\n<thead><tr>"
+                  "<th scope=\"col\">what</th><th scope=\"col\">claim</th>"
+                  "<th scope=\"col\">verdict</th><th scope=\"col\">here</th>"
+                  "</tr></thead>\n<tbody>",
+                  out);
+        any = true;
+        put_verdict_row(out, d->sections[i], i + 1);
+    }
+    if (any)
+        fputs("</tbody></table></div>\n", out);
+}
+
+/* The top of the page: summary, figures, verdicts with links to sections. */
+static void html_top(FILE *out, const struct wr_doc *d)
+{
+    put_summary(out, d);
+    put_headlines(out, d);
+    put_verdicts(out, d);
+}
 
 /* Points on a page: some 10 bytes each, of the 10 MB that a page may have. */
 #define POINTS_MAX 500000
@@ -170,7 +249,7 @@ static int put_section(FILE *out, const struct wr_doc_section *s, size_t number,
             number);
     fprintf(out, "<h2 id=\"h%zu\">", number);
     wr_html_put(out, "", s->title, "</h2>\n");
-    wr_html_verdict(out, s);
+    html_verdict(out, s);
     if (s->lead)
         wr_html_put(out, "<p class=\"lead\">", s->lead, "</p>\n");
     if (s->claim)
@@ -238,7 +317,7 @@ int wr_doc_print_html(const struct wr_doc *d, FILE *out, weir_err *err)
           out);
     put_contents(out, d);
     fputs("<main id=\"main\" tabindex=\"-1\">\n", out);
-    wr_html_top(out, d);
+    html_top(out, d);
     for (size_t i = 0; i < d->section_count && r == 0; i++)
         r = put_section(out, d->sections[i], i + 1, cap, err);
     fputs("</main>\n", out);

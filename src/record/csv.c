@@ -1,4 +1,4 @@
-/* doc_csv.c - a document as CSV in long form: one line a number.
+/* csv.c - a document as CSV in long form: one line a number.
  * SPDX-License-Identifier: Apache-2.0
  *
  * section,kind,name,series,x,y,marked,low,high. Quoted as RFC 4180 says; lines end as
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/doc_lanes.h"
 
 static void put_text(const char *s, FILE *out)

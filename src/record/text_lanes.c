@@ -1,13 +1,13 @@
-/* doc_lanes_text.c - lanes over time on a terminal.
+/* text_lanes.c - lanes over time on a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "record/doc_lanes_text.h"
+#include "record/text_lanes.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/doc_canvas.h"
+#include "record/text_chart.h"
 #include "record/doc_lanes.h"
 
 #define COLUMNS_MAX 240

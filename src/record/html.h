@@ -1,7 +1,7 @@
-/* doc_html.h - pieces of a page that its renderers share.
+/* html.h - pieces of a page that its renderers share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_DOC_HTML_H
-#define WR_RECORD_DOC_HTML_H
+#ifndef WR_RECORD_HTML_H
+#define WR_RECORD_HTML_H
 
 #include <stdio.h>
 
@@ -15,12 +15,6 @@ void wr_html_text(FILE *out, const char *s);
 /* The same between two pieces of the page. */
 void wr_html_put(FILE *out, const char *before, const char *text,
                  const char *after);
-
-/* The top of the page: summary, figures, verdicts with links to sections. */
-void wr_html_top(FILE *out, const struct wr_doc *d);
-
-/* A verdict's short form ("holds"), to stand in a line. */
-void wr_html_verdict(FILE *out, const struct wr_doc_section *s);
 
 /* A table in a frame of its own that scrolls; its title is read out but not
  * shown when `titled` is false. */

@@ -1,4 +1,4 @@
-/* test_doc_html.c - a document as a page: escapes, data, points left out.
+/* test_html.c - a document as a page: escapes, data, points left out.
  * SPDX-License-Identifier: Apache-2.0
  *
  * What the page does in a browser is tested in tests/page. */
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/doc_html.h"
+#include "record/html.h"
 
 static void test_text(void **state)
 {

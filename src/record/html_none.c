@@ -1,4 +1,4 @@
-/* doc_html_none.c - no pages: Chart.js was not there when weir was built.
+/* html_none.c - no pages: Chart.js was not there when weir was built.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/doc.h"
 

@@ -1,18 +1,133 @@
-/* doc_text.c - a document as text for a terminal.
+/* text.c - a document as text for a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "record/doc_base.h"
-#include "record/doc_chart.h"
+#include "record/doc.h"
+#include "record/doc_private.h"
+#include "record/text_chart.h"
 #include "record/doc_lanes.h"
-#include "record/doc_lanes_text.h"
+#include "record/text_lanes.h"
 #include "record/doc_numbers.h"
 #include "record/doc_text_list.h"
-#include "record/doc_text_top.h"
+
+#define BOLD  "\033[1m"
+#define GREEN "\033[32m"
+#define RED   "\033[31m"
+#define END   "\033[0m"
+
+static size_t doc_text_width(const struct wr_doc_text_style *style)
+{
+    return style->whole ? SIZE_MAX : style->width;
+}
+
+static void put_wrapped(const char *text, size_t at, size_t width, FILE *out)
+{
+    const struct wr_text_wrap wrap = {.at = at, .indent = at, .width = width};
+
+    wr_text_print(out, text, wrap);
+}
+
+/* Text in `width` columns, in bold or in the colour of its tone. */
+static void put_painted(const char *text, size_t width, const char *code,
+                        const struct wr_doc_text_style *style, FILE *out)
+{
+    size_t columns = wr_text_width(text);
+
+    fprintf(out, "%s%s%s%*s", style->colour ? code : "", text,
+            style->colour && *code ? END : "",
+            width > columns ? (int)(width - columns) : 0, "");
+}
+
+static const char *code_of(enum wr_doc_tone tone)
+{
+    return tone == WR_DOC_GOOD ? GREEN : tone == WR_DOC_BAD ? RED : "";
+}
+
+static void put_headlines(const struct wr_doc *d,
+                          const struct wr_doc_text_style *style, FILE *out)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < d->headline_count; i++)
+        width = WR_MAX(width, wr_text_width(d->headlines[i].text));
+    width = WR_MIN(width, (size_t)style->width / 2);
+    if (d->headline_count)
+        fputc('\n', out);
+    for (size_t i = 0; i < d->headline_count; i++) {
+        fputs("  ", out);
+        put_painted(d->headlines[i].text, width, BOLD, style, out);
+        fputs("  ", out);
+        put_wrapped(d->headlines[i].label, width + 4, style->width, out);
+    }
+}
+
+static void put_verdicts(const struct wr_doc *d,
+                         const struct wr_doc_text_style *style, FILE *out)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < d->section_count; i++)
+        if (d->sections[i]->verdict)
+            width = WR_MAX(width, wr_text_width(d->sections[i]->verdict));
+    width = WR_MIN(width, (size_t)style->width / 2);
+    if (width)
+        fputc('\n', out);
+    for (size_t i = 0; i < d->section_count; i++) {
+        const struct wr_doc_section *s = d->sections[i];
+
+        if (!s->verdict)
+            continue;
+        fputs("  ", out);
+        put_painted(s->verdict, width, code_of(s->tone), style, out);
+        fputs("  ", out);
+        put_wrapped(s->title, width + 4, style->width, out);
+    }
+}
+
+/* The summary, the figures and the list of verdicts, as far as there are. */
+static void doc_text_top(const struct wr_doc *d,
+                         const struct wr_doc_text_style *style, FILE *out)
+{
+    if (d->summary_count)
+        fputc('\n', out);
+    for (size_t i = 0; i < d->summary_count; i++)
+        put_wrapped(d->summary[i], 0, style->width, out);
+    put_headlines(d, style, out);
+    put_verdicts(d, style, out);
+}
+
+/* What a section is to show; and what came of it. */
+static void doc_text_claim(const struct wr_doc_section *s,
+                           const struct wr_doc_text_style *style, FILE *out)
+{
+    const char *const texts[] = {s->lead, s->claim};
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(texts); i++) {
+        if (!texts[i])
+            continue;
+        fputs("  ", out);
+        put_wrapped(texts[i], 2, doc_text_width(style), out);
+    }
+}
+
+static void doc_text_verdict(const struct wr_doc_section *s,
+                             const struct wr_doc_text_style *style, FILE *out)
+{
+    if (!s->verdict)
+        return;
+    fputs("\n  ", out);
+    put_painted(s->verdict, 0, code_of(s->tone), style, out);
+    fputs(": ", out);
+    wr_text_print(out, s->why,
+                  (struct wr_text_wrap){.at = wr_text_width(s->verdict) + 4,
+                                        .indent = 4,
+                                        .width = doc_text_width(style)});
+}
 
 #define ROWS_MAX  200 /* of a table; CSV and the page have all */
 #define GAP       2   /* blanks between columns */
@@ -20,12 +135,8 @@
 #define HANG      4 /* blanks in front of what a listed sentence goes on with */
 #define FACT_MIN  8 /* columns of the keys of what is listed */
 
-#define BOLD  "\033[1m"
 #define DIM   "\033[2m"
-#define GREEN "\033[32m"
-#define RED   "\033[31m"
 #define AMBER "\033[33m"
-#define END   "\033[0m"
 
 /* Where a document goes to. */
 struct sheet {
@@ -273,7 +384,7 @@ static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
         fprintf(sh->out, "%s%*s", paint(sh, END), (int)l.owed + GAP, "");
         wr_text_print(
             sh->out, s->facts[i].text,
-            (struct wr_text_wrap){at, at, wr_doc_text_width(&sh->style)});
+            (struct wr_text_wrap){at, at, doc_text_width(&sh->style)});
     }
 }
 
@@ -295,7 +406,7 @@ static void put_notes(const struct sheet *sh, const struct wr_doc_section *s,
         fputs(!listed ? "" : warning ? "  ! " : "  - ", sh->out);
         wr_text_print(
             sh->out, s->notes[i].text,
-            (struct wr_text_wrap){at, at, wr_doc_text_width(&sh->style)});
+            (struct wr_text_wrap){at, at, doc_text_width(&sh->style)});
         if (warning)
             fputs(paint(sh, END), sh->out);
     }
@@ -354,14 +465,14 @@ static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
     for (size_t k = 0; k < line && !sh->style.bare; k++)
         fputc('=', sh->out);
     fputs(sh->style.bare ? "" : "\n", sh->out);
-    wr_doc_text_claim(s, &sh->style, sh->out);
+    doc_text_claim(s, &sh->style, sh->out);
     put_facts(sh, s);
     if (s->note_count && s->fact_count)
         fputc('\n', sh->out);
     put_notes(sh, s, /* warnings= */ true);
     put_notes(sh, s, /* warnings= */ false);
     put_items(sh, s);
-    wr_doc_text_verdict(s, &sh->style, sh->out);
+    doc_text_verdict(s, &sh->style, sh->out);
 }
 
 /* Of what a command found: a sentence, with its blanks. */
@@ -371,7 +482,7 @@ static void put_listed(const struct sheet *sh, const struct wr_doc_note *n)
             n->warning ? paint(sh, AMBER) : "");
     wr_text_fold(sh->out, n->text, strlen(n->text),
                  (struct wr_text_wrap){sh->indent, sh->indent + HANG,
-                                       wr_doc_text_width(&sh->style)});
+                                       doc_text_width(&sh->style)});
     fprintf(sh->out, "%s\n", n->warning ? paint(sh, END) : "");
 }
 
@@ -405,7 +516,7 @@ void wr_doc_print_text(const struct wr_doc *d,
     if (!style->bare && !style->list) {
         fprintf(out, "%s%s%s\n%s\n", paint(&sh, BOLD), d->title,
                 paint(&sh, END), d->subtitle);
-        wr_doc_text_top(d, &sh.style, out);
+        doc_text_top(d, &sh.style, out);
     }
     for (size_t i = 0; i < d->section_count; i++)
         if (!style->list) {

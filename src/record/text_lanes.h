@@ -1,7 +1,7 @@
-/* doc_lanes_text.h - lanes over time on a terminal.
+/* text_lanes.h - lanes over time on a terminal.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_DOC_LANES_TEXT_H
-#define WR_RECORD_DOC_LANES_TEXT_H
+#ifndef WR_RECORD_TEXT_LANES_H
+#define WR_RECORD_TEXT_LANES_H
 
 #include "record/doc.h"
 

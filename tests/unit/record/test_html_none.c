@@ -1,4 +1,4 @@
-/* test_doc_html_none.c - a weir without pages says why.
+/* test_html_none.c - a weir without pages says why.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>

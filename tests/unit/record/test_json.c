@@ -1,4 +1,4 @@
-/* test_doc_json.c - unit tests of doc_json.c.
+/* test_json.c - unit tests of json.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* doc_json.c - a document as JSON, for programs.
+/* json.c - a document as JSON, for programs.
  * SPDX-License-Identifier: Apache-2.0
  *
  * As it is shown: sections with facts, notes, tables and charts, in order.
@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "record/doc_base.h"
+#include "record/doc_private.h"
 #include "record/doc_lanes.h"
 #include "result/record.h"
 

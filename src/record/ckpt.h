@@ -1,7 +1,7 @@
-/* view_ckpt.h - records of weir ckpt bench as sections of a report.
+/* ckpt.h - records of weir ckpt bench as sections of a report.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef WR_RECORD_VIEW_CKPT_H
-#define WR_RECORD_VIEW_CKPT_H
+#ifndef WR_RECORD_CKPT_H
+#define WR_RECORD_CKPT_H
 
 #include "record/view.h"
 
