@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 #include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/record_json.h"
 #include "cli/screen.h"

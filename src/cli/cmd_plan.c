@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "cli/interrupt.h"
 #include "cli/plan_args.h"
-#include "cli/record_json.h"
 #include "cli/session.h"
 #include "cli/report_trace.h"
 #include "cli/table.h"

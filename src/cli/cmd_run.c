@@ -14,7 +14,6 @@
 #include "base/value.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/record_json.h"
 #include "cli/run_args.h"
 #include "cli/screen.h"
 #include "cli/session.h"

@@ -14,7 +14,6 @@
 #include "cli/feed_args.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/record_json.h"
 #include "cli/session.h"
 #include "convert/classes.h"
 #include "format/format.h"

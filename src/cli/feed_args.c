@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "pipeline/config.h"
 
 const char *wr_feed_given_pixels(const struct wr_cli *cli)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/shown.h"
 #include "base/text.h"
 #include "base/units.h"

@@ -17,6 +17,8 @@
 #ifndef WR_CLI_SESSION_H
 #define WR_CLI_SESSION_H
 
+#include <jansson.h>
+
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
