@@ -3,7 +3,7 @@
 #ifndef WR_CLI_REPORT_COLUMNS_H
 #define WR_CLI_REPORT_COLUMNS_H
 
-#include "cli/table.h"
+#include "record/columns.h"
 
 /* Their headings stand in src/record; tests/cli/report/columns compares. */
 extern const struct wr_columns wr_report_columns[];

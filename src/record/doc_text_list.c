@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -168,4 +169,39 @@ void wr_doc_text_list(const struct wr_doc_table *t, size_t indent,
     }
     free(l.width);
     free(l.breaks);
+}
+
+/* The only table of a document. */
+static struct wr_doc_table *only_table(struct wr_doc *d, struct wr_doc_table *t)
+{
+    if (!wr_doc_failed(d))
+        return t;
+    wr_doc_free(d);
+    return NULL;
+}
+
+struct wr_doc_table *wr_doc_list(const char *columns)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+
+    return only_table(d, wr_doc_table(wr_doc_section(d, ""), "", columns));
+}
+
+struct wr_doc_table *wr_doc_list_of(const struct wr_column *list)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+
+    return only_table(d, wr_doc_table_of(wr_doc_section(d, ""), "", list, 0));
+}
+
+int wr_doc_print_list(struct wr_doc_table *t, size_t indent,
+                      const struct wr_doc_text_style *style, FILE *out,
+                      weir_err *err)
+{
+    bool failed = !t || wr_doc_failed(t->doc);
+
+    if (!failed)
+        wr_doc_text_list(t, indent, style, out);
+    wr_doc_free(t ? t->doc : NULL);
+    return failed ? wr_fail(err, WEIR_ENOMEM, "no memory for a table") : 0;
 }
