@@ -52,7 +52,8 @@ static const struct wr_answer problem_answer = {.of = &wr_made_problem_vals,
 #define THIS struct made_check
 static const struct wr_vals made_vals = WR_VALS_OF(
     WR_VAL_IS(TEXT, path), WR_VAL_OF(U64, "seed", res.seed),
-    WR_VAL_OF(U64, "files", res.files), WR_VAL_OF(U64, "bytes", res.bytes),
+    WR_VAL_OF(U64, "files", res.files),
+    WR_VAL_OF(U64, "bytes", res.bytes, .help = "compared"),
     WR_VAL_OF(U64, "damaged", res.damaged),
     WR_VAL_OF(U64, "missing", res.missing), WR_VAL_OF(U64, "extra", res.extra),
     WR_VAL_IS(REAL, seconds),

@@ -64,7 +64,9 @@ static const struct wr_vals wr_field_vals = WR_VALS_OF(
     WR_VAL_IS(TEXT, name), WR_VAL_BY(TEXT, "kind", .text = field_kind),
     WR_VAL_BY(TEXT, "dtype", .text = field_dtype),
     WR_VAL_BY(JSON, "dims", .json = field_dims),
-    WR_VAL_OF(TRUTH, "label", is_label), WR_VAL_OF(TRUTH, "extra", is_extra),
+    WR_VAL_OF(TRUTH, "label", is_label, .help = "it is the label"),
+    WR_VAL_OF(TRUTH, "extra", is_extra,
+              .help = "delivered only if it is asked for by its name"),
     WR_VAL_BY(JSON, "text", .json = field_text, .flags = WR_VAL_INSIDE));
 #undef THIS
 
@@ -189,7 +191,8 @@ static json_t *bin_end(const void *bin)
 #define THIS struct wr_inspect_bin
 static const struct wr_vals wr_bin_vals = WR_VALS_OF(
     WR_VAL_IS(U64, from),
-    WR_VAL_BY(U64, "to", .json = bin_end, .flags = WR_VAL_NULL),
+    WR_VAL_BY(U64, "to", .json = bin_end, .flags = WR_VAL_NULL,
+              .help = "null: no end"),
     WR_VAL_IS(U64, count));
 #undef THIS
 
@@ -482,7 +485,7 @@ static const char *problem_code(const void *problem)
 
 #define PROBLEM                                                                \
     WR_VAL_OF(TEXT, "name", issue.name),                                       \
-        WR_VAL_BY(TEXT, "code", .text = problem_code),                         \
+        WR_VAL_BY(TEXT, "code", .text = problem_code, .help = "WEIR_E..."),    \
         WR_VAL_OF(TEXT, "reason", issue.reason)
 
 #define THIS struct problem
@@ -547,12 +550,14 @@ static const struct wr_vals wr_index_vals = WR_VALS_OF(
     WR_VAL_OF(U64, "memory_bytes", index_memory),
     WR_VAL_OF(REAL, "bytes_per_sample", index_per_sample),
     WR_VAL_OF(REAL, "seconds", index_seconds),
-    WR_VAL_OF(TRUTH, "reused", index_reused),
+    WR_VAL_OF(TRUTH, "reused", index_reused,
+              .help = "opened from an index file"),
     WR_VAL_OF(TEXT, "file", index_file, .flags = WR_VAL_NULL));
 
 static const struct wr_vals inspect_vals = WR_VALS_OF(
     WR_VAL_OF(TEXT, "dataset", url), WR_VAL_IS(TEXT, format),
-    WR_VAL_OF(U64, "samples", stats.count), WR_VAL_IS(U64, objects),
+    WR_VAL_OF(U64, "samples", stats.count),
+    WR_VAL_IS(U64, objects, .help = "files that hold them"),
     WR_VAL_BY(GROUP(shape), "shape", .json = shape_json, .flags = WR_VAL_NULL),
     WR_VAL_BY(LIST(field), "fields", .json = fields_json),
     WR_VAL_BY(LIST(chunk), "chunks", .json = chunks_json),
@@ -564,9 +569,9 @@ static const struct wr_vals inspect_vals = WR_VALS_OF(
     WR_VAL_ALL(GROUP(ignored), "ignored"), WR_VAL_IS(U64, links),
     WR_VAL_ALL(GROUP(issues), "issues"), WR_VAL_ALL(GROUP(broken), "broken"),
     WR_VAL_BY(JSON, "shown_shape", .json = shape_text, .flags = WR_VAL_INSIDE),
-    WR_VAL_BY(JSON, "shown_fields", .json = fields_shown,
+    WR_VAL_BY(LIST(field), "shown_fields", .json = fields_shown,
               .flags = WR_VAL_INSIDE),
-    WR_VAL_BY(JSON, "shown_chunks", .json = chunks_shown,
+    WR_VAL_BY(LIST(chunk), "shown_chunks", .json = chunks_shown,
               .flags = WR_VAL_INSIDE),
     WR_VAL_BY(JSON, "bars", .json = bars_json, .flags = WR_VAL_INSIDE),
     WR_VAL_BY(JSON, "shown_dims", .json = dims_shown, .flags = WR_VAL_INSIDE),
