@@ -12,6 +12,9 @@
 #define GAP      2  /* blanks between columns */
 #define HANG     4  /* blanks more in front of a row's second line */
 #define TEXT_MIN 16 /* columns that a text wants, to be wrapped in them */
+#define WORD_MAX                                                               \
+    32 /* of a word that it may want more for: a longer one, as the
+                       path of a module, sticks out, and moves no column */
 
 #define BOLD  "\033[1m"
 #define GREEN "\033[32m"
@@ -46,7 +49,8 @@ static size_t least_text(const struct wr_doc_table *t, size_t width)
         for (const char *s = t->cells[i].text; *s; s += strspn(s, " ")) {
             size_t len = strcspn(s, " ");
 
-            least = WR_MAX(least, wr_text_columns(s, len));
+            least = WR_MAX(least,
+                           WR_MIN(wr_text_columns(s, len), (size_t)WORD_MAX));
             s += len;
         }
     return WR_MIN(least, width);
