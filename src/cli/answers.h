@@ -8,6 +8,8 @@
 #include "record/answer.h"
 
 #define WR_ANSWER_MAP(X)                                                       \
+    X(inspect)                                                                 \
+    X(inspect_made)                                                            \
     X(mount_list)                                                              \
     X(convert)                                                                 \
     X(stage)                                                                   \

@@ -27,7 +27,8 @@ static json_t *gone_step(const void *gone)
 
 #define THIS struct gone
 static const struct wr_vals wr_gone_vals = WR_VALS_OF(
-    WR_VAL_BY(U64, "step", .json = gone_step, .flags = WR_VAL_NULL),
+    WR_VAL_BY(U64, "step", .json = gone_step, .flags = WR_VAL_NULL,
+              .help = "null: spare files"),
     WR_VAL_IS(FLAG, spare), WR_VAL_IS(TEXT, tier), WR_VAL_IS(U64, bytes),
     WR_VAL_IS(FLAG, dry, .flags = WR_VAL_INSIDE),
     WR_VAL_IS(FLAG, two, .flags = WR_VAL_INSIDE));
@@ -221,7 +222,9 @@ struct decided {
 #define THIS struct decided
 static const struct wr_vals wr_decided_vals = WR_VALS_OF(
     WR_VAL_OF(U64, "step", stale.step), WR_VAL_OF(U64, "bytes", stale.bytes),
-    WR_VAL_IS(FLAG, done), WR_VAL_OF(TEXT, "problem", stale.text),
+    WR_VAL_IS(FLAG, done, .help = "whether it was adopted or removed"),
+    WR_VAL_OF(TEXT, "problem", stale.text,
+              .help = "why not; empty when it was"),
     WR_VAL_IS(FLAG, dry, .flags = WR_VAL_INSIDE),
     WR_VAL_IS(TEXT, what, .flags = WR_VAL_INSIDE));
 #undef THIS

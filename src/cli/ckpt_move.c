@@ -27,7 +27,8 @@ struct drained {
 
 #define THIS struct drained
 static const struct wr_vals drained_vals = WR_VALS_OF(
-    WR_VAL_IS(U64, steps), WR_VAL_IS(U64, bytes), WR_VAL_IS(U64, verified),
+    WR_VAL_IS(U64, steps, .help = "that were drained"), WR_VAL_IS(U64, bytes),
+    WR_VAL_IS(U64, verified, .help = "steps that were read back"),
     WR_VAL_IS(REAL, seconds), WR_VAL_IS(FLAG, idle, .flags = WR_VAL_INSIDE));
 #undef THIS
 
@@ -210,7 +211,7 @@ struct saved {
 #define THIS struct saved
 static const struct wr_vals saved_vals = WR_VALS_OF(
     WR_VAL_IS(U64, step), WR_VAL_IS(U32, tensors), WR_VAL_IS(U64, bytes),
-    WR_VAL_IS(TEXT, level));
+    WR_VAL_IS(TEXT, level, .help = "how far it is"));
 #undef THIS
 
 const struct wr_answer wr_answer_ckpt_save = {

@@ -289,9 +289,11 @@ static const struct wr_vals file_vals = WR_VALS_OF(CONTENTS);
 static const struct wr_vals shown_vals = WR_VALS_OF(
     WR_VAL_OF(U64, "step", found.step),
     WR_VAL_OF(U64, "time_ns", found.time_ns),
-    WR_VAL_OF(U32, "world", found.world), WR_VAL_OF(TEXT, "tier", found.tier),
-    WR_VAL_IS(FLAG, pipeline), CONTENTS,
-    WR_VAL_IS(FLAG, two, .flags = WR_VAL_INSIDE));
+    WR_VAL_OF(U32, "world", found.world),
+    WR_VAL_OF(TEXT, "tier", found.tier,
+              .help = "the only folder counts as fast"),
+    WR_VAL_IS(FLAG, pipeline, .help = "the pipeline's position is there"),
+    CONTENTS, WR_VAL_IS(FLAG, two, .flags = WR_VAL_INSIDE));
 #undef THIS
 
 static const struct wr_column show_columns[] = {
@@ -436,7 +438,9 @@ static const struct wr_vals wr_checked_vals = WR_VALS_OF(
     WR_VAL_OF(U64, "step", copy.step), WR_VAL_OF(TEXT, "tier", copy.tier),
     WR_VAL_OF(U64, "bytes", copy.bytes), WR_VAL_IS(FLAG, good),
     WR_VAL_IS(TEXT, problem, .flags = WR_VAL_SPARE),
-    WR_VAL_IS(FLAG, unreadable, .flags = WR_VAL_SPARE),
+    WR_VAL_IS(
+        FLAG, unreadable, .flags = WR_VAL_SPARE,
+        .help = "it could not be read, which says nothing about the data"),
     WR_VAL_IS(FLAG, two, .flags = WR_VAL_INSIDE));
 #undef THIS
 

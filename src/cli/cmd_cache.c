@@ -20,19 +20,19 @@ struct cache_args {
     bool json;
 };
 
-struct state {
+struct cache_state {
     const char *when;
     struct wr_pagecache_report found;
 };
 
 /* What one run of the command did. */
-struct result {
+struct cached {
     int action; /* enum action */
     struct wr_walk walk;
-    struct state before, now; /* status fills `now` only */
-    struct wr_list states;    /* those that are filled */
-    bool all_done;            /* drop_caches was written */
-    weir_err all_err;         /* why not, where it was asked for */
+    struct cache_state before, now; /* status fills `now` only */
+    struct wr_list states;          /* those that are filled */
+    bool all_done;                  /* drop_caches was written */
+    weir_err all_err;               /* why not, where it was asked for */
 };
 
 /* After each file, from any thread: ctx is the progress line. */
@@ -72,7 +72,7 @@ static int do_job(const struct wr_cli *cli, const struct wr_walk *walk,
     return r < 0 ? wr_cli_fail(cli, "%s", err.msg) : WR_EXIT_DONE;
 }
 
-static int do_action(const struct wr_cli *cli, struct result *res)
+static int do_action(const struct wr_cli *cli, struct cached *res)
 {
     const struct cache_args *a = cli->args;
     unsigned what = WR_DROP_PAGES | (a->metadata ? WR_DROP_METADATA : 0);
@@ -155,7 +155,8 @@ static const char *checked_by(const void *report)
 #define THIS struct wr_pagecache_report
 static const struct wr_vals wr_report_vals = WR_VALS_OF(
     WR_VAL_IS(U64, files), WR_VAL_IS(U64, bytes),
-    WR_VAL_BY(COUNT, "resident_bytes", .derive = resident_bytes),
+    WR_VAL_BY(COUNT, "resident_bytes", .derive = resident_bytes,
+              .help = "null: the kernel does not tell"),
     WR_VAL_BY(REAL, "resident_percent", .derive = resident_percent),
     WR_VAL_BY(COUNT, "dirty_bytes", .derive = dirty_bytes),
     WR_VAL_IS(U64, unknown_files),
@@ -169,12 +170,12 @@ static const char *action_name(const void *result)
 {
     static const char *const names[] = {"drop", "warm", "status"};
 
-    return names[((const struct result *)result)->action];
+    return names[((const struct cached *)result)->action];
 }
 
 static const char *done_by(const void *result)
 {
-    const struct result *res = result;
+    const struct cached *res = result;
 
     switch (res->action) {
     case ACTION_WARM:
@@ -190,7 +191,7 @@ static const char *done_by(const void *result)
 
 static json_t *before_json(const void *result)
 {
-    const struct result *res = result;
+    const struct cached *res = result;
 
     return res->action == ACTION_STATUS
                ? NULL
@@ -200,7 +201,7 @@ static json_t *before_json(const void *result)
 
 static json_t *failed_json(const void *result)
 {
-    const struct result *res = result;
+    const struct cached *res = result;
     json_t *failed = json_array();
 
     for (size_t i = 0; i < res->now.found.named; i++)
@@ -208,19 +209,20 @@ static json_t *failed_json(const void *result)
     return failed;
 }
 
-#define THIS struct state
+#define THIS struct cache_state
 static const struct wr_vals wr_state_vals = WR_VALS_OF(
     WR_VAL_IS(TEXT, when), WR_VAL_IS(GROUP(report), found));
 #undef THIS
 
-#define THIS struct result
+#define THIS struct cached
 static const struct wr_vals result_vals = WR_VALS_OF(
     WR_VAL_BY(TEXT, "action", .text = action_name),
     WR_VAL_BY(GROUP(report), "before", .json = before_json,
               .flags = WR_VAL_SPARE),
     WR_VAL_OF(GROUP(report), "now", now.found),
     WR_VAL_BY(TEXT, "done_by", .text = done_by, .flags = WR_VAL_SPARE),
-    WR_VAL_OF(FLAG, "drop_caches", all_done),
+    WR_VAL_OF(FLAG, "drop_caches", all_done,
+              .help = "the whole machine's cache was dropped"),
     WR_VAL_OF(U64, "skipped", walk.skipped),
     WR_VAL_OF(U64, "failures", now.found.failures),
     WR_VAL_BY(JSON, "failed", .json = failed_json),
@@ -251,7 +253,7 @@ const struct wr_answer wr_answer_cache = {
 };
 
 /* Says on stderr what was not done; the exit code for it. */
-static int print_failures(const struct wr_cli *cli, const struct result *res)
+static int print_failures(const struct wr_cli *cli, const struct cached *res)
 {
     const struct cache_args *a = cli->args;
     const struct wr_pagecache_report *rep = &res->now.found;
@@ -277,7 +279,7 @@ static int print_failures(const struct wr_cli *cli, const struct result *res)
     return code;
 }
 
-static int run_on(struct wr_cli *cli, struct result *res)
+static int run_on(struct wr_cli *cli, struct cached *res)
 {
     const struct cache_args *a = cli->args;
     int code = do_action(cli, res), missed;
@@ -286,7 +288,7 @@ static int run_on(struct wr_cli *cli, struct result *res)
         return code;
     res->states = (struct wr_list){
         res->action == ACTION_STATUS ? &res->now : &res->before,
-        res->action == ACTION_STATUS ? 1 : 2, sizeof(struct state)};
+        res->action == ACTION_STATUS ? 1 : 2, sizeof(struct cache_state)};
     code = wr_cli_answer(cli, &wr_answer_cache, res, a->json);
     missed = print_failures(cli, res);
     return code ? code : missed;
@@ -310,7 +312,7 @@ static int check_all(const struct wr_cli *cli)
 static int run_action(struct wr_cli *cli, enum action action)
 {
     const struct cache_args *a = cli->args;
-    struct result res = {
+    struct cached res = {
         .action = action, .before.when = "before", .now.when = "now"};
     weir_err err;
     int code;

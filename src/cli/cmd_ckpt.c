@@ -17,7 +17,8 @@
  * any slow tier that works answers by then. */
 #define UNDRAINED_MS 3000
 
-/* X(name): the table wr_ckpt_action_<name>, in one of the ckpt_*.c. An action is one such table and one line here. */
+/* X(name): the table wr_ckpt_action_<name>, in one of the ckpt_*.c. An action is
+ * one such table and one line here. */
 #define ACTION_MAP(X)                                                          \
     X(ls)                                                                      \
     X(show)                                                                    \

@@ -111,14 +111,18 @@ static json_t *bad_json(const void *converted)
 #define THIS struct saving
 static const struct wr_vals wr_saving_vals = WR_VALS_OF(
     WR_VAL_IS(COUNT, samples), WR_VAL_IS(REAL, before_ms),
-    WR_VAL_IS(REAL, after_ms), WR_VAL_IS(REAL, core_seconds_per_epoch));
+    WR_VAL_IS(REAL, after_ms),
+    WR_VAL_IS(REAL, core_seconds_per_epoch,
+              .help = "saved; negative: it costs more"));
 #undef THIS
 
 #define THIS struct converted
 static const struct wr_vals converted_vals = WR_VALS_OF(
     WR_VAL_IS(TEXT, path), WR_VAL_IS(TEXT, to),
     WR_VAL_OF(U64, "samples", res.samples), WR_VAL_IS(U64, shards),
-    WR_VAL_IS(U64, shards_kept), WR_VAL_OF(U64, "bytes_in", res.bytes_in),
+    WR_VAL_IS(U64, shards_kept,
+              .help = "by an earlier run that was interrupted"),
+    WR_VAL_OF(U64, "bytes_in", res.bytes_in),
     WR_VAL_OF(U64, "bytes_out", res.bytes_out), WR_VAL_IS(REAL, ratio),
     WR_VAL_OF(U64, "bytes_read", res.read),
     WR_VAL_OF(U32, "threads", res.threads), WR_VAL_IS(REAL, seconds),

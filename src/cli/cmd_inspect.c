@@ -2,30 +2,31 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
-#include <inttypes.h>
-#include <jansson.h>
-#include <limits.h>
-
 #include "base/clock.h"
-#include "base/shown.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "cli/inspect_json.h"
-#include "cli/inspect_report.h"
+#include "base/mem.h"
+#include "cli/answers.h"
+#include "cli/inspect_answer.h"
 #include "cli/interrupt.h"
 #include "cli/session.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
-#include "cli/screen.h"
 #include "gen/dataset.h"
 
-#define SHOWN 100u /* problems that are listed */
+#define SHOWN       100u /* problems that are listed */
+#define CHART_WIDTH 100u /* wider charts are hard to follow */
+#define BAR_MIN     10u
+#define BAR_BESIDE  42u /* columns that stand beside a bar */
 
+/* What comparing made data comes to. */
 struct made_check {
     const struct wr_cli *cli; /* borrowed */
     struct wr_progress progress;
-    json_t *problems; /* owned; NULL: print them */
-    uint64_t count;
+    bool json;
+    const char *path;
+    struct wr_verify_result res;
+    double seconds;
+    json_t *problems; /* owned */
+    uint64_t count, more;
 };
 
 struct inspect_args {
@@ -36,24 +37,55 @@ struct inspect_args {
 
 /* --- data that weir has made --- */
 
+struct made_problem {
+    const char *file, *problem;
+};
+
+#define THIS struct made_problem
+static const struct wr_vals wr_made_problem_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, file), WR_VAL_IS(TEXT, problem));
+#undef THIS
+
+static const struct wr_answer problem_answer = {.of = &wr_made_problem_vals,
+                                                .say = "{file}: {problem}"};
+
+#define THIS struct made_check
+static const struct wr_vals made_vals = WR_VALS_OF(
+    WR_VAL_IS(TEXT, path), WR_VAL_OF(U64, "seed", res.seed),
+    WR_VAL_OF(U64, "files", res.files),
+    WR_VAL_OF(U64, "bytes", res.bytes, .help = "compared"),
+    WR_VAL_OF(U64, "damaged", res.damaged),
+    WR_VAL_OF(U64, "missing", res.missing), WR_VAL_OF(U64, "extra", res.extra),
+    WR_VAL_IS(REAL, seconds),
+    WR_VAL_IS(JSON, problems, .of = &wr_made_problem_vals),
+    WR_VAL_IS(U64, count, .flags = WR_VAL_INSIDE),
+    WR_VAL_IS(U64, more, .flags = WR_VAL_INSIDE));
+#undef THIS
+
+const struct wr_answer wr_answer_inspect_made = {
+    .name = "inspect-made",
+    .of = &made_vals,
+    .screen = WR_SCREEN(
+        {.say = "[... and {more} more]"},
+        {.say = "{path}: {files:n} files, {bytes:b} compared with seed {seed} "
+                "in {seconds:.1} s: {count?{damaged} damaged, {missing} "
+                "missing, {extra} too many|all as it was made}"}),
+};
+
 static void on_problem(void *arg, const char *path, const char *what)
 {
     struct made_check *c = arg;
-    char shown[4 * PATH_MAX + 8];
-    struct wr_screen screen;
+    const struct made_problem p = {path, what};
 
-    if (c->count++ >= SHOWN)
-        return;
-    wr_text_show(path, false, shown, sizeof(shown));
-    if (c->problems) {
-        json_array_append_new(c->problems, json_pack("{s:s, s:s}", "file",
-                                                     shown, "problem", what));
-        return;
+    if (c->count++ >= SHOWN) {
+        c->more++;
+    } else if (c->json) {
+        json_array_append_new(c->problems, wr_vals_json(&wr_made_problem_vals,
+                                                        &p, WR_FOR_RECORD));
+    } else {
+        wr_progress_hide(&c->progress);
+        wr_cli_answer(c->cli, &problem_answer, &p, /* json= */ false);
     }
-    wr_progress_hide(&c->progress);
-    wr_cli_put(wr_screen_start(&screen, c->cli), "%s: %s\n",
-               wr_show_path(path).text, what);
-    wr_screen_end(&screen);
 }
 
 static int on_progress(void *arg, const struct wr_dataset_state *s)
@@ -65,74 +97,30 @@ static int on_progress(void *arg, const struct wr_dataset_state *s)
     return wr_interrupted();
 }
 
-static void print_text(const struct made_check *c, const char *url,
-                       const struct wr_verify_result *res)
-{
-    double seconds = (double)res->elapsed_ns / (double)WR_NS_PER_SEC;
-    struct wr_screen screen;
-    const struct wr_cli *to = wr_screen_start(&screen, c->cli);
-    char a[32], b[32];
-
-    if (c->count > SHOWN)
-        wr_cli_put(to, "... and %" PRIu64 " more\n", c->count - SHOWN);
-    wr_cli_put(
-        to, "%s: %s files, %s compared with seed %" PRIu64 " in %.1f s: ",
-        wr_show_path(url).text, wr_format_count(a, sizeof(a), res->files),
-        wr_format_bytes(b, sizeof(b), (double)res->bytes), res->seed, seconds);
-    if (!c->count)
-        wr_cli_put(to, "all as it was made\n");
-    else
-        wr_cli_put(to,
-                   "%" PRIu64 " damaged, %" PRIu64 " missing, %" PRIu64
-                   " too many\n",
-                   res->damaged, res->missing, res->extra);
-    wr_screen_end(&screen);
-}
-
-static int print_json(struct made_check *c, const char *url,
-                      const struct wr_verify_result *res)
-{
-    char path[4 * PATH_MAX + 8];
-    json_t *problems = c->problems;
-
-    c->problems = NULL;
-    return wr_json_print(
-        c->cli,
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "path",
-                  wr_text_show(url, false, path, sizeof(path)), "seed",
-                  (json_int_t)res->seed, "files", (json_int_t)res->files,
-                  "bytes", (json_int_t)res->bytes, "damaged",
-                  (json_int_t)res->damaged, "missing", (json_int_t)res->missing,
-                  "extra", (json_int_t)res->extra, "seconds",
-                  (double)res->elapsed_ns / (double)WR_NS_PER_SEC, "problems",
-                  problems));
-}
-
 /* Compares every byte of the folder with what its description and seed say.
  * False: the folder does not say how it was made, and nothing was done;
  * *ret_exit is set otherwise. */
 static bool inspect_made(const struct wr_cli *cli, const char *url,
                          unsigned threads, bool json, int *ret_exit)
 {
-    struct made_check c = {.cli = cli, .problems = json ? json_array() : NULL};
+    struct made_check c = {
+        .cli = cli, .json = json, .path = url, .problems = json_array()};
     struct wr_verify_config cfg = {.url = url,
                                    .threads = threads,
                                    .problem = on_problem,
                                    .progress = on_progress,
                                    .arg = &c};
-    struct wr_verify_result res;
     weir_err err;
     int r;
 
     wr_progress_start(
         &c.progress, cli,
         &(struct wr_progress_spec){.label = "comparing", .unit = "files"});
-    r = wr_gen_verify(&cfg, &res, &err);
+    r = wr_gen_verify(&cfg, &c.res, &err);
     wr_progress_end(&c.progress);
     if (r == 0) {
-        *ret_exit = json ? print_json(&c, url, &res) : WR_EXIT_DONE;
-        if (!json)
-            print_text(&c, url, &res);
+        c.seconds = (double)c.res.elapsed_ns / (double)WR_NS_PER_SEC;
+        *ret_exit = wr_cli_answer(cli, &wr_answer_inspect_made, &c, json);
         if (*ret_exit == WR_EXIT_DONE && c.count)
             *ret_exit = WR_EXIT_MISSED;
     } else if (r != WEIR_ENOENT) {
@@ -184,12 +172,55 @@ static int scan_dataset(struct wr_cli *cli, struct wr_inspect_report *report,
     return r;
 }
 
+/* What follows from what was found. */
+static void sum_up(struct wr_inspect_report *r)
+{
+    const struct wr_inspect_labels *l = &r->scan.labels;
+    const struct wr_inspect_stats *s = &r->stats;
+    uint64_t listed = 0;
+
+    while (weir_dataset_issue(r->ds, listed))
+        listed++;
+    r->format = weir_dataset_format(r->ds);
+    r->objects = wr_index_object_count(r->ds->index);
+    r->links = weir_dataset_link_count(r->ds);
+    r->ignored = weir_dataset_ignored_count(r->ds);
+    r->issues = weir_dataset_issue_count(r->ds);
+    r->issues_more = r->issues - listed;
+    r->index_memory = wr_index_memory(r->ds->index);
+    r->index_per_sample = (double)r->index_memory / (double)s->count;
+    r->index_reused = weir_dataset_index_reused(r->ds);
+    r->index_file = wr_index_file(r->ds->index);
+    r->one_size = s->min == s->max;
+    r->picked = r->scan.all ? "all" : r->scan.first ? "first" : "random";
+    r->broken_more = r->scan.broken_count - r->scan.broken_kept;
+    wr_inspect_count_pictures(r->scan.found, r->scan.count, &r->pictures);
+    r->classes = r->scan.has_labels ? l->count : s->classes;
+    r->labels_of = r->scan.has_labels ? r->scan.count : s->count;
+    r->unlabelled = r->scan.has_labels ? l->unlabelled : s->unlabelled;
+    if (r->scan.has_labels)
+        r->even = l->count &&
+                  l->list[l->smallest].samples == l->list[l->largest].samples;
+    else
+        r->even = s->class_samples &&
+                  s->class_samples[s->smallest] == s->class_samples[s->largest];
+}
+
+/* What a bar of the histogram has, between a size and a count. */
+static unsigned bar_columns(unsigned width)
+{
+    width = WR_MIN(width, CHART_WIDTH);
+    return width > BAR_BESIDE + BAR_MIN ? width - BAR_BESIDE : BAR_MIN;
+}
+
 static int inspect_run(struct wr_cli *cli)
 {
     const struct inspect_args *a = cli->args;
     struct wr_inspect_report report = {.url = cli->operands[0],
                                        .verified = a->verify,
-                                       .all_classes = a->classes};
+                                       .all_classes = a->classes || a->json,
+                                       .columns = bar_columns(cli->width),
+                                       .utf8 = cli->utf8};
     weir_dataset *ds = NULL;
     weir_err err;
     int r;
@@ -204,13 +235,10 @@ static int inspect_run(struct wr_cli *cli)
     r = wr_inspect_stats(ds, &report.stats, &err);
     if (r == 0)
         r = scan_dataset(cli, &report, &err);
-    if (r == 0 && a->json)
-        r = wr_inspect_print_json(cli, &report, &err);
-    else if (r == 0)
-        wr_inspect_print(cli, &report);
-    if (r < 0)
-        r = wr_cli_fail(cli, "%s", err.msg);
-    else if (a->verify && report.scan.broken_count)
+    sum_up(&report);
+    r = r < 0 ? wr_cli_fail(cli, "%s", err.msg)
+              : wr_cli_answer(cli, &wr_answer_inspect, &report, a->json);
+    if (r == WR_EXIT_DONE && a->verify && report.scan.broken_count)
         r = WR_EXIT_MISSED;
     wr_inspect_scan_done(&report.scan);
     wr_inspect_stats_done(&report.stats);

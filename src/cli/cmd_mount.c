@@ -54,8 +54,9 @@ static const struct wr_vals wr_profile_vals = WR_VALS_OF(
     WR_VAL_IS(CHARS, name), WR_VAL_IS(CHARS, title),
     WR_VAL_IS(REAL, read_latency_us), WR_VAL_IS(REAL, write_latency_us),
     WR_VAL_IS(REAL, meta_latency_us), WR_VAL_IS(REAL, sync_latency_us),
-    WR_VAL_IS(REAL, read_bytes_per_s), WR_VAL_IS(REAL, write_bytes_per_s),
-    WR_VAL_IS(U32, channels), WR_VAL_IS(REAL, seek_us),
+    WR_VAL_IS(REAL, read_bytes_per_s, .help = "0: no limit"),
+    WR_VAL_IS(REAL, write_bytes_per_s, .help = "0: no limit"),
+    WR_VAL_IS(U32, channels, .help = "0: no limit"), WR_VAL_IS(REAL, seek_us),
     WR_VAL_IS(U64, near_bytes),
     WR_VAL_BY(LIST(seek), "seek_law", .json = law_json),
     WR_VAL_IS(U64, write_cache_bytes), WR_VAL_IS(U64, readahead_bytes));

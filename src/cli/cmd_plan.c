@@ -1,5 +1,6 @@
 /* cmd_plan.c - weir plan: will it feed them, and what to change?
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/record_json.h"
 #include "cli/command.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include "cli/plan_args.h"
 #include "cli/session.h"
 #include "cli/report_trace.h"
-#include "cli/table.h"
 #include "plan/answer.h"
 #include "plan/paper.h"
 #include "record/plan_tables.h"
@@ -38,12 +38,12 @@ struct plan_call {
 
 /* --- the systems of the paper --- */
 
-static void put(struct wr_table *t, const char *what, const char *paper,
+static void put(struct wr_doc_table *t, const char *what, const char *paper,
                 double simulated)
 {
-    wr_table_cell(t, "%s", what);
-    wr_table_cell(t, "%s", paper);
-    wr_table_cell(t, "%.2fx", simulated);
+    wr_doc_cell(t, "%s", what);
+    wr_doc_cell(t, "%s", paper);
+    wr_doc_cell(t, "%.2fx", simulated);
 }
 
 /* What so many threads gain. */
@@ -66,7 +66,7 @@ static double burst_gain(double saver_s, weir_err *err)
 
 static int print_gains(const struct wr_cli *cli, weir_err *err)
 {
-    struct wr_table *t = wr_table_new("<what is gained|>paper|>simulated");
+    struct wr_doc_table *t = wr_doc_list("<what is gained|>paper|>simulated");
     char saver[80];
     int r;
 
@@ -80,15 +80,14 @@ static int print_gains(const struct wr_cli *cli, weir_err *err)
     put(t, "saving through a burst buffer: bandwidths alone", "2.60x",
         burst_gain(0, err));
     put(t, saver, "2.60x", burst_gain(WR_PAPER_SAVER_S, err));
-    r = wr_table_print(t, cli, 0, err);
-    wr_table_free(t);
+    r = wr_cli_list(cli, t, 0, err);
     return r;
 }
 
 /* Fig. 6: with prefetch all bars are the same. */
 static int print_runs(const struct wr_cli *cli, weir_err *err)
 {
-    struct wr_table *t = wr_table_new(
+    struct wr_doc_table *t = wr_doc_list(
         "<device|>threads|>with prefetch|>without|>cost of I/O");
     int r;
 
@@ -97,14 +96,13 @@ static int print_runs(const struct wr_cli *cli, weir_err *err)
             double with = wr_paper_run(devices[d], threads[k], 1, err);
             double without = wr_paper_run(devices[d], threads[k], 0, err);
 
-            wr_table_cell(t, "%s", k ? "" : devices[d]);
-            wr_table_cell(t, "%" PRIu32, threads[k]);
-            wr_table_cell(t, "%.1f s", with);
-            wr_table_cell(t, "%.1f s", without);
-            wr_table_cell(t, "%.1f s", without - with);
+            wr_doc_cell(t, "%s", k ? "" : devices[d]);
+            wr_doc_cell(t, "%" PRIu32, threads[k]);
+            wr_doc_cell(t, "%.1f s", with);
+            wr_doc_cell(t, "%.1f s", without);
+            wr_doc_cell(t, "%.1f s", without - with);
         }
-    r = wr_table_print(t, cli, 0, err);
-    wr_table_free(t);
+    r = wr_cli_list(cli, t, 0, err);
     return r;
 }
 
@@ -112,21 +110,22 @@ static int print_runs(const struct wr_cli *cli, weir_err *err)
 static int print_saves(const struct wr_cli *cli, weir_err *err)
 {
     static const char *const to[] = {"hdd", "ssd", "optane", "lustre", "burst"};
-    struct wr_table *t = wr_table_new("<saves to|>a save|>the whole run");
-    struct wr_paper_saves s;
-    int r = 0;
+    struct wr_paper_saves s[WR_ARRAY_LEN(to)];
+    struct wr_doc_table *t;
 
-    for (unsigned k = 0; r == 0 && k < WR_ARRAY_LEN(to); k++) {
-        r = wr_paper_saving(to[k], WR_PAPER_SAVER_S, &s, err);
-        wr_table_cell(t, "%s",
-                      k == 4 ? "burst buffer: optane, then hdd" : to[k]);
-        wr_table_cell(t, "%.2f s", s.stall_s);
-        wr_table_cell(t, "%.1f s", s.run_s);
+    for (unsigned k = 0; k < WR_ARRAY_LEN(to); k++) {
+        int r = wr_paper_saving(to[k], WR_PAPER_SAVER_S, &s[k], err);
+
+        if (r < 0)
+            return r;
     }
-    if (r == 0)
-        r = wr_table_print(t, cli, 0, err);
-    wr_table_free(t);
-    return r;
+    t = wr_doc_list("<saves to|>a save|>the whole run");
+    for (unsigned k = 0; k < WR_ARRAY_LEN(to); k++) {
+        wr_doc_cell(t, "%s", k == 4 ? "burst buffer: optane, then hdd" : to[k]);
+        wr_doc_cell(t, "%.2f s", s[k].stall_s);
+        wr_doc_cell(t, "%.1f s", s[k].run_s);
+    }
+    return wr_cli_list(cli, t, 0, err);
 }
 
 /* Prints what is simulated beside what the paper states. */

@@ -16,7 +16,6 @@
 #include "cli/record_json.h"
 #include "cli/session.h"
 #include "cli/screen.h"
-#include "cli/table.h"
 #include "measure/probe.h"
 #include "measure/probe_fit.h"
 #include "measure/probe_record.h"
@@ -165,17 +164,16 @@ static void probe_print_head(const struct wr_cli *cli,
 static int probe_print_plan(const struct wr_cli *cli,
                             const struct wr_probe_plan *plan, weir_err *err)
 {
-    struct wr_table *t = wr_table_new("<");
+    struct wr_doc_table *t = wr_doc_list("<");
     char name[WR_PROBE_NAME], bytes[32];
     struct wr_screen screen;
     int r;
 
     for (size_t k = 0; k < plan->test_count; k++)
-        wr_table_cell(t, "%s",
-                      wr_probe_test_name(&plan->tests[k], name, sizeof(name)));
+        wr_doc_cell(t, "%s",
+                    wr_probe_test_name(&plan->tests[k], name, sizeof(name)));
     wr_cli_put(cli, "\n");
-    r = wr_table_print(t, cli, 2, err);
-    wr_table_free(t);
+    r = wr_cli_list(cli, t, 2, err);
     wr_cli_put(
         wr_screen_start(&screen, cli),
         "\nNothing was done. It would write %s below the path, and remove "

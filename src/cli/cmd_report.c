@@ -10,7 +10,7 @@
 #include "cli/report_trace.h"
 #include "result/record.h"
 #include "record/report.h"
-#include "cli/table.h"
+#include "record/columns.h"
 #include "record/bench_tables.h"
 #include "record/probe_tables.h"
 #include "record/train_words.h"

@@ -12,12 +12,12 @@
 #include "base/named.h"
 #include "base/shown.h"
 #include "base/value.h"
+#include "cli/record_json.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/run_args.h"
 #include "cli/screen.h"
 #include "cli/session.h"
-#include "cli/table.h"
 #include "run/dlio_output.h"
 #include "run/saver.h"
 #include "run/figures.h"
@@ -66,21 +66,21 @@ static const char *group_title(const char *group)
     return k < 0 ? group : titles[k][1];
 }
 
-static void add_entry(struct wr_table *t, const struct wr_catalog_entry *e)
+static void add_entry(struct wr_doc_table *t, const struct wr_catalog_entry *e)
 {
     struct wr_workload *w;
     weir_err err;
 
     if (wr_workload_parse(e->name, e->text, e->len, NULL, 0, NULL, NULL, &w,
                           &err) < 0) {
-        wr_table_cell(t, "%s", e->name);
-        wr_table_cell(t, "%s", "");
-        wr_table_cell(t, "%s", err.msg);
+        wr_doc_cell(t, "%s", e->name);
+        wr_doc_cell(t, "%s", "");
+        wr_doc_cell(t, "%s", err.msg);
         return;
     }
-    wr_table_cell(t, "%s", e->name);
-    wr_table_cell(t, "%s", w->workflow.train ? run_format_name(w) : "-");
-    wr_table_cell(t, "%s", w->weir.title ? w->weir.title : "");
+    wr_doc_cell(t, "%s", e->name);
+    wr_doc_cell(t, "%s", w->workflow.train ? run_format_name(w) : "-");
+    wr_doc_cell(t, "%s", w->weir.title ? w->weir.title : "");
     wr_workload_free(w);
 }
 
@@ -88,7 +88,7 @@ static void add_entry(struct wr_table *t, const struct wr_catalog_entry *e)
 static size_t print_group(const struct wr_cli *cli, size_t k)
 {
     const struct wr_catalog_entry *e = wr_catalog_at(k);
-    struct wr_table *t = wr_table_new("<|<|<");
+    struct wr_doc_table *t = wr_doc_list("<|<|<");
     const char *group = e->group;
 
     wr_cli_put(cli, "%s%s%s%s\n", k ? "\n" : "",
@@ -96,8 +96,7 @@ static size_t print_group(const struct wr_cli *cli, size_t k)
                wr_cli_style(cli, WR_STYLE_END));
     for (; (e = wr_catalog_at(k)) && !strcmp(e->group, group); k++)
         add_entry(t, e);
-    wr_table_print(t, cli, 2, NULL);
-    wr_table_free(t);
+    wr_cli_list(cli, t, 2, NULL);
     return k;
 }
 
@@ -126,14 +125,13 @@ static double memory_of_host(void)
 static int print_rows(const struct wr_cli *cli, const struct wr_explain *x)
 {
     const char *group = NULL;
-    struct wr_table *t = NULL;
+    struct wr_doc_table *t = NULL;
 
     for (size_t k = 0; k <= x->count; k++) {
         const struct wr_explain_row *row = k < x->count ? &x->row[k] : NULL;
 
         if (!row || !group || strcmp(row->group, group) != 0) {
-            wr_table_print(t, cli, 2, NULL);
-            wr_table_free(t);
+            wr_cli_list(cli, t, 2, NULL);
             t = NULL;
         }
         if (!row)
@@ -141,12 +139,12 @@ static int print_rows(const struct wr_cli *cli, const struct wr_explain *x)
         if (!t) {
             wr_cli_put(cli, "%s%s\n", group ? "\n" : "",
                        wr_show(row->group).text);
-            t = wr_table_new("<|>|<");
+            t = wr_doc_list("<|>|<");
         }
         group = row->group;
-        wr_table_cell(t, "%s", row->name);
-        wr_table_cell(t, "%s", row->value);
-        wr_table_cell(t, "%s", row->note);
+        wr_doc_cell(t, "%s", row->name);
+        wr_doc_cell(t, "%s", row->value);
+        wr_doc_cell(t, "%s", row->note);
     }
     return WR_EXIT_DONE;
 }

@@ -32,7 +32,8 @@ struct staged {
 #define THIS struct staged
 static const struct wr_vals staged_vals = WR_VALS_OF(
     WR_VAL_IS(TEXT, dataset), WR_VAL_IS(TEXT, tiers), WR_VAL_IS(TEXT, what),
-    WR_VAL_IS(U64, samples), WR_VAL_IS(U64, kept), WR_VAL_IS(U64, staged),
+    WR_VAL_IS(U64, samples), WR_VAL_IS(U64, kept, .help = "in the tiers now"),
+    WR_VAL_IS(U64, staged, .help = "by this run"),
     WR_VAL_OF(U64, "already_there", before), WR_VAL_IS(U64, not_fitted),
     WR_VAL_OF(U64, "bad_count", stats.bad),
     WR_VAL_OF(U64, "damaged", stats.cache_damaged),

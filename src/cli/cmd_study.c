@@ -15,7 +15,6 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/record_json.h"
-#include "cli/table.h"
 #include "cli/worker.h"
 #include "record/report.h"
 #include "record/study.h"
@@ -245,7 +244,7 @@ static size_t count_cells(const struct wr_study *st, const struct wr_figure *f,
 static int print_plan_table(const struct wr_cli *cli, const struct wr_study *st,
                             weir_err *err)
 {
-    struct wr_table *t = wr_table_of(plan_columns, 0);
+    struct wr_doc_table *t = wr_doc_list_of(plan_columns);
     char text[32];
     size_t missing, cells;
     int r;
@@ -254,16 +253,15 @@ static int print_plan_table(const struct wr_cli *cli, const struct wr_study *st,
         const struct wr_figure *f = st->figures[k];
 
         cells = count_cells(st, f, &missing);
-        wr_table_cell(t, "%s", f->id);
-        wr_table_cell(t, "%zu", cells);
-        wr_table_cell(t, "%zu", missing);
-        wr_table_cell(
+        wr_doc_cell(t, "%s", f->id);
+        wr_doc_cell(t, "%zu", cells);
+        wr_doc_cell(t, "%zu", missing);
+        wr_doc_cell(
             t, "%s",
             study_duration(wr_estimate_figure(st, f), text, sizeof(text)));
-        wr_table_cell(t, "%s", f->title);
+        wr_doc_cell(t, "%s", f->title);
     }
-    r = wr_table_print(t, cli, 2, err);
-    wr_table_free(t);
+    r = wr_cli_list(cli, t, 2, err);
     return r;
 }
 
@@ -323,16 +321,15 @@ static json_t *study_plan_json(const struct wr_study *st)
 /* The figures that there are. */
 static int study_print_list(const struct wr_cli *cli, weir_err *err)
 {
-    struct wr_table *t = wr_table_new("<|<");
+    struct wr_doc_table *t = wr_doc_list("<|<");
     const struct wr_figure *f;
     int r;
 
     for (size_t k = 0; (f = wr_figure_at(k)); k++) {
-        wr_table_cell(t, "%s", f->id);
-        wr_table_cell(t, "%s", f->title);
+        wr_doc_cell(t, "%s", f->id);
+        wr_doc_cell(t, "%s", f->title);
     }
-    r = wr_table_print(t, cli, 0, err);
-    wr_table_free(t);
+    r = wr_cli_list(cli, t, 0, err);
     return r;
 }
 

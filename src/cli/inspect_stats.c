@@ -3,6 +3,7 @@
 #include "cli/inspect_stats.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,8 +188,10 @@ static int compare_u64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
-                        struct wr_inspect_dim ret[WR_INSPECT_TOP_DIMS])
+/* The most common dimensions, most common first; returns how many different
+ * ones there are, or WEIR_ENOMEM. */
+static int64_t find_dims(const struct wr_inspect_found *found, uint64_t count,
+                         struct wr_inspect_dim ret[WR_INSPECT_TOP_DIMS])
 {
     double scores[WR_INSPECT_TOP_DIMS];
     struct wr_top top = {ret, scores, sizeof(*ret), WR_INSPECT_TOP_DIMS, 0};
@@ -214,6 +217,37 @@ int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
     }
     free(keys);
     return distinct;
+}
+
+static void take_range(struct wr_inspect_range *r, uint32_t x)
+{
+    r->min = fmin(r->min, x);
+    r->max = fmax(r->max, x);
+}
+
+void wr_inspect_count_pictures(const struct wr_inspect_found *found,
+                               uint64_t count, struct wr_inspect_pictures *ret)
+{
+    struct wr_inspect_pictures p = {.width = {NAN, NAN}, .height = {NAN, NAN}};
+    int64_t distinct = find_dims(found, count, p.dims);
+
+    for (uint64_t k = 0; k < count; k++) {
+        const struct wr_inspect_found *f = &found[k];
+
+        if (!f->width)
+            continue;
+        p.good++;
+        p.of_kind[f->kind]++;
+        p.turned += f->turned;
+        p.gray += f->components <= 2;
+        p.colour += f->components == 3;
+        p.four += f->components == 4;
+        take_range(&p.width, f->width);
+        take_range(&p.height, f->height);
+    }
+    p.distinct = distinct < 0 ? NAN : (double)distinct;
+    p.others = fmax(p.distinct - WR_INSPECT_TOP_DIMS, 0);
+    *ret = p;
 }
 
 /* A sorted list of labels into one of classes, in place of `list`. */

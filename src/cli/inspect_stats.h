@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codec/picture.h"
 #include "format/format.h"
 
 #define WR_INSPECT_BINS 40
@@ -49,10 +50,22 @@ struct wr_inspect_dim {
     uint64_t count;
 };
 
-/* The most common dimensions, most common first; returns how many different
- * ones there are, or WEIR_ENOMEM. */
-int64_t wr_inspect_dims(const struct wr_inspect_found *found, uint64_t count,
-                        struct wr_inspect_dim ret[WR_INSPECT_TOP_DIMS]);
+struct wr_inspect_range {
+    double min, max; /* NaN: there is none */
+};
+
+/* How many pictures are what; dimensions. */
+struct wr_inspect_pictures {
+    uint64_t of_kind[WR_PICTURE_KINDS];
+    uint64_t gray, colour, four; /* four: CMYK or RGBA */
+    uint64_t good, turned;       /* turned: not upright, as EXIF says */
+    struct wr_inspect_range width, height;
+    struct wr_inspect_dim dims[WR_INSPECT_TOP_DIMS]; /* most common first */
+    double distinct; /* dimensions; NaN: memory was short for them */
+    double others;   /* that are not in `dims` */
+};
+void wr_inspect_count_pictures(const struct wr_inspect_found *found,
+                               uint64_t count, struct wr_inspect_pictures *ret);
 
 struct wr_inspect_class {
     uint32_t label;

@@ -55,16 +55,12 @@ int wr_cli_answer(const struct wr_cli *cli, const struct wr_answer *a,
                : WR_EXIT_DONE;
 }
 
-int wr_cli_show(const struct wr_cli *cli, struct wr_doc *d, weir_err *err)
+int wr_cli_list(const struct wr_cli *cli, struct wr_doc_table *t,
+                unsigned indent, weir_err *err)
 {
-    struct wr_doc_text_style style = style_of(cli);
-    bool failed = wr_doc_failed(d);
+    const struct wr_doc_text_style style = style_of(cli);
 
-    style.list = true;
-    if (!failed)
-        wr_doc_print_text(d, &style, cli->out);
-    wr_doc_free(d);
-    return failed ? wr_fail(err, WEIR_ENOMEM, "out of memory") : 0;
+    return wr_doc_print_list(t, indent, &style, cli->out, err);
 }
 
 int wr_cli_give_record(const struct wr_cli *cli, json_t *record, bool json,

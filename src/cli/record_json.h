@@ -21,8 +21,9 @@ int wr_json_print_line(const struct wr_cli *cli, json_t *root);
 int wr_cli_answer(const struct wr_cli *cli, const struct wr_answer *a,
                   const void *values, bool json);
 
-/* What a command lists: a document of its own. Frees it. */
-int wr_cli_show(const struct wr_cli *cli, struct wr_doc *d, weir_err *err);
+/* A table that a command lists, each line behind `indent` blanks; frees it. */
+int wr_cli_list(const struct wr_cli *cli, struct wr_doc_table *t,
+                unsigned indent, weir_err *err);
 
 /* What a command has measured: the tables and words that the view of its record
  * makes of it, or with `json` the record itself; and the record to the file

@@ -112,8 +112,6 @@ const char *wr_proc_path(char buf[WR_PROC_PATH], int fd);
 
 /* The handlers; ops_*.c fill in their part. */
 void wr_ops_tree(struct fuse_lowlevel_ops *ops);
-void wr_ops_attr(struct fuse_lowlevel_ops *ops);
-void wr_ops_list(struct fuse_lowlevel_ops *ops);
 void wr_ops_data(struct fuse_lowlevel_ops *ops);
 
 /* ops_tree.c: the entry `name` of `parent` for a reply; 0 or an errno. */
@@ -123,7 +121,7 @@ int wr_tree_entry(struct wr_door *d, const struct wr_inode *parent,
 void wr_data_close(const struct fuse_file_info *fi);
 /* ops_data.c: its descriptor. */
 int wr_data_fd(const struct fuse_file_info *fi);
-/* ops_list.c: closes the folder that was opened into `fi`. */
+/* ops_tree.c: closes the folder that was opened into `fi`. */
 void wr_list_close(const struct fuse_file_info *fi);
 
 #endif

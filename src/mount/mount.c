@@ -333,8 +333,6 @@ static int new_session(struct wr_mount *m, const struct wr_mount_config *cfg,
              cfg->read_only ? ",ro" : "",
              cfg->allow_other ? ",allow_other" : "");
     wr_ops_tree(&ops);
-    wr_ops_attr(&ops);
-    wr_ops_list(&ops);
     wr_ops_data(&ops);
     fuse_set_log_func(log_nothing);
     m->session = fuse_session_new(&args, &ops, sizeof(ops), &m->door);

@@ -47,7 +47,8 @@ static void add_text(struct screen *sc, const struct wr_answer_part *part,
     char *text = phrase(sc, o, part->say);
 
     if (text && *text && part->fact)
-        wr_doc_fact(section_of(sc), first ? part->fact : "", "%s", text);
+        wr_doc_fact(section_of(sc), first || part->warns ? part->fact : "",
+                    "%s", text);
     else if (text && *text)
         wr_doc_note(section_of(sc), part->warns, "%s", text);
     free(text);
@@ -143,12 +144,11 @@ add_section(struct screen *sc, const struct wr_answer_part *from,
     return p;
 }
 
-int wr_answer_print(const struct wr_answer *a, const void *values,
-                    struct wr_doc_text_style style, FILE *out, weir_err *err)
+int wr_answer_show(const struct wr_answer *a, const json_t *all,
+                   struct wr_doc_text_style style, FILE *out, weir_err *err)
 {
-    json_t *all = wr_vals_json(a->of, values, WR_FOR_RANKS);
-    struct screen sc = {.d = wr_doc_new("", "")};
     const struct wr_answer_part alone[] = {{.say = a->say}, {.say = NULL}};
+    struct screen sc = {.d = wr_doc_new("", "")};
     bool failed;
 
     for (const struct wr_answer_part *p = a->say ? alone : a->screen;
@@ -160,8 +160,17 @@ int wr_answer_print(const struct wr_answer *a, const void *values,
         wr_doc_print_text(sc.d, &style, out);
     free(sc.title);
     wr_doc_free(sc.d);
-    json_decref(all);
     return failed ? wr_fail(err, WEIR_ENOMEM, "out of memory") : 0;
+}
+
+int wr_answer_print(const struct wr_answer *a, const void *values,
+                    struct wr_doc_text_style style, FILE *out, weir_err *err)
+{
+    json_t *all = wr_vals_json(a->of, values, WR_FOR_RANKS);
+    int r = wr_answer_show(a, all, style, out, err);
+
+    json_decref(all);
+    return r;
 }
 
 json_t *wr_answer_json(const struct wr_answer *a, const void *values)

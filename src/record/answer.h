@@ -25,7 +25,7 @@ struct wr_answer_part {
     const struct wr_column *below[2]; /* further rows of each entry; left out
                                          where all of their cells are empty */
     const char *which; /* the value with the bits for `only` of the columns */
-    bool warns;        /* the sentence stands out */
+    bool warns;        /* the sentence stands out; each fact has its key */
 };
 
 #define WR_SCREEN(...)                                                         \
@@ -50,7 +50,10 @@ struct wr_answer {
 json_t *wr_answer_json(const struct wr_answer *a, const void *values);
 json_t *wr_answer_schema(const struct wr_answer *a);
 
-/* The screen. */
+/* The screen of JSON with all of the values (NULL: memory is short), and of a
+ * struct. */
+int wr_answer_show(const struct wr_answer *a, const json_t *all,
+                   struct wr_doc_text_style style, FILE *out, weir_err *err);
 int wr_answer_print(const struct wr_answer *a, const void *values,
                     struct wr_doc_text_style style, FILE *out, weir_err *err);
 

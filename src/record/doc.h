@@ -188,6 +188,11 @@ void wr_doc_lanes_look(struct wr_doc_lanes *l, enum wr_doc_look look,
  * before it begins, or is in no lane, is left out. */
 void wr_doc_span(struct wr_doc_lanes *l, const struct wr_doc_span *span);
 
+/* A table on its own, which a command lists: its columns as above, in a document
+ * that printing frees. NULL: memory is short, which printing says. */
+struct wr_doc_table *wr_doc_list(const char *columns);
+struct wr_doc_table *wr_doc_list_of(const struct wr_column *list);
+
 /* The renderers. `out` is checked by the caller (ferror). */
 struct wr_doc_text_style {
     unsigned width; /* columns of the terminal */
@@ -200,6 +205,9 @@ struct wr_doc_text_style {
 };
 void wr_doc_print_text(const struct wr_doc *d,
                        const struct wr_doc_text_style *style, FILE *out);
+int wr_doc_print_list(struct wr_doc_table *t, size_t indent,
+                      const struct wr_doc_text_style *style, FILE *out,
+                      weir_err *err);
 void wr_doc_print_csv(const struct wr_doc *d, FILE *out);
 /* Why this build makes no pages, or NULL when it does. */
 const char *wr_doc_html_missing(void);

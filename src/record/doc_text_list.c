@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 
 #define GAP      2  /* blanks between columns */
 #define HANG     4  /* blanks more in front of a row's second line */
 #define TEXT_MIN 16 /* columns that a text wants, to be wrapped in them */
+#define WORD_MAX                                                               \
+    32 /* of a word that it may want more for: a longer one, as the
+                       path of a module, sticks out, and moves no column */
 
 #define BOLD  "\033[1m"
 #define GREEN "\033[32m"
@@ -45,7 +49,8 @@ static size_t least_text(const struct wr_doc_table *t, size_t width)
         for (const char *s = t->cells[i].text; *s; s += strspn(s, " ")) {
             size_t len = strcspn(s, " ");
 
-            least = WR_MAX(least, wr_text_columns(s, len));
+            least = WR_MAX(least,
+                           WR_MIN(wr_text_columns(s, len), (size_t)WORD_MAX));
             s += len;
         }
     return WR_MIN(least, width);
@@ -168,4 +173,39 @@ void wr_doc_text_list(const struct wr_doc_table *t, size_t indent,
     }
     free(l.width);
     free(l.breaks);
+}
+
+/* The only table of a document. */
+static struct wr_doc_table *only_table(struct wr_doc *d, struct wr_doc_table *t)
+{
+    if (!wr_doc_failed(d))
+        return t;
+    wr_doc_free(d);
+    return NULL;
+}
+
+struct wr_doc_table *wr_doc_list(const char *columns)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+
+    return only_table(d, wr_doc_table(wr_doc_section(d, ""), "", columns));
+}
+
+struct wr_doc_table *wr_doc_list_of(const struct wr_column *list)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+
+    return only_table(d, wr_doc_table_of(wr_doc_section(d, ""), "", list, 0));
+}
+
+int wr_doc_print_list(struct wr_doc_table *t, size_t indent,
+                      const struct wr_doc_text_style *style, FILE *out,
+                      weir_err *err)
+{
+    bool failed = !t || wr_doc_failed(t->doc);
+
+    if (!failed)
+        wr_doc_text_list(t, indent, style, out);
+    wr_doc_free(t ? t->doc : NULL);
+    return failed ? wr_fail(err, WEIR_ENOMEM, "no memory for a table") : 0;
 }

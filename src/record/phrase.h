@@ -3,7 +3,7 @@
  *
  * A phrase is a text with values of a JSON object in it:
  *     {bytes}           as it is; {index.bytes} of an object inside
- *     {bytes:b}         "1.2 MB"; n: "1,234"; t, u, m, s: "1.53 ms" of
+ *     {bytes:b}         "1.2 MB"; n: "1,234"; t, u, m, s: "1.5 ms" of
  *                       nanoseconds, microseconds, milliseconds, seconds; w:
  *                       local time of nanoseconds since 1970; M: divided by a
  *                       million

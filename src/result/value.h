@@ -126,6 +126,11 @@ struct wr_vals {
     {                                                                          \
         .key = name, .at = WR_VAL_NOWHERE, WR_KIND_##k, ##__VA_ARGS__          \
     }
+/* A group of the same struct. */
+#define WR_VAL_ALL(k, name, ...)                                               \
+    {                                                                          \
+        .key = name, .at = 0, WR_KIND_##k, ##__VA_ARGS__                       \
+    }
 #define WR_VALS_OF(...)                                                        \
     {                                                                          \
         sizeof(THIS), (const struct wr_val[])                                  \

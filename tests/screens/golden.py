@@ -1,13 +1,14 @@
 # golden.py - what commands print of fixed inputs, to the letter.
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: golden.py WEIR [--write] [--only CASE]...
+# usage: golden.py WEIR ANSWERS-DUMP [--write] [--only CASE]...
 #
 # A case is a script that makes its inputs, and commands. Kept in tests/data/screens
 # is what these print in a pipe, on a terminal of 80 columns, and with --json; each
 # starts from inputs of its own. Times, rates, dates and ids differ from run to run
 # and are shown as <s>, <ms> and so on. --write keeps what comes out now: look at the
-# difference before you commit it.
+# difference before you commit it. What the screens of all answers make of made-up
+# values (answers.c) is kept, too.
 import argparse
 import concurrent.futures
 import difflib
@@ -248,6 +249,7 @@ def has_hdf5(weir):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('weir')
+    p.add_argument('dump')
     p.add_argument('--write', action='store_true')
     p.add_argument('--only', action='append')
     args = p.parse_args()
@@ -259,6 +261,9 @@ def main():
         texts = pool.map(lambda c: run_case(args.weir, *c), cases)
         for (case, form), text in zip(cases, texts):
             bad += not check(f'{case}.{form}.txt', text, args.write)
+    if not args.only:
+        made = subprocess.run([args.dump], check=True, capture_output=True)
+        bad += not check('made.txt', made.stdout.decode(), args.write)
     print(f'{len(cases)} outputs, {bad} of them not as they were')
     sys.exit(bad > 0)
 

@@ -1,9 +1,10 @@
-# What each command prints with --json is what docs/formats/results.schema.json
-# says; every schema is tried.
+# What each command prints with --json is what the tables of its values say
+# (weir __schema results), or docs/formats/results.schema.json; every schema is tried.
 check=$(dirname "$0")/../schema.py
 python3 -c 'import jsonschema' 2>/dev/null || { echo "no python3-jsonschema" >&2; exit 77; }
 # shellcheck disable=SC1091
 . "$(dirname "$0")/../ckpt/make.inc"
+weir __schema results >schemas
 
 # try NAME COMMAND...: exit codes other than 0 are the command's own affair
 try() {
@@ -11,7 +12,10 @@ try() {
     shift
     echo "$name" >>tried
     weir "$@" --json >out 2>err || :
-    python3 "$check" "$name" <out || { echo "weir $*"; cat out err; }
+    command=$*
+    set --
+    if grep -q "\"$name\": {" schemas; then set -- schemas; fi
+    python3 "$check" "$name" "$@" <out || { echo "weir $command"; cat out err; }
 }
 
 try gen gen caltech101 set --samples 12 --classes 3
@@ -29,6 +33,7 @@ try stage stage set fast-tier:10MiB
 try cache cache status set
 try cache cache drop set
 try mount-list mount --list
+try doctor doctor . nothing
 try probe-plan probe place --dry-run --quick
 try study-plan study place --dry-run --quick
 make_file in.safetensors hello
@@ -48,10 +53,10 @@ try ckpt-stale ckpt discard fast slow
 weir ckpt unpin fast slow --step 4 >/dev/null
 try ckpt-rm ckpt rm fast slow --step 4
 try ckpt-show ckpt show fast slow
-try ckpt-show ckpt show in.safetensors
+try ckpt-show-file ckpt show in.safetensors
 try ckpt-verify ckpt verify fast slow
-try ckpt-verify ckpt verify in.safetensors
-try ckpt-verify ckpt verify set/class_0000/bad.jpg
+try ckpt-verify-file ckpt verify in.safetensors
+try ckpt-verify-file ckpt verify set/class_0000/bad.jpg
 try ckpt-restore ckpt restore fast slow --into out-of-it
 try ckpt-pin ckpt unpin fast slow --step 1
 for shard in slow/step-*1/*.safetensors; do
@@ -62,8 +67,11 @@ try ckpt-prune ckpt prune fast slow --keep 1 --spare --dry-run
 weir bench set -r 2 --batches 1 --no-limits --size 8 -o run.json >/dev/null 2>&1
 try report report run.json
 try report report run.json run.json
-python3 - "$(dirname "$0")/../../../docs/formats/results.schema.json" <<'END'
+python3 - "$(dirname "$0")/../../../docs/formats/results.schema.json" schemas <<'END'
 import json, sys
-names = set(json.load(open(sys.argv[1]))['$defs'])
+names = {name for path in sys.argv[1:] for name in json.load(open(path))['$defs']}
 print(*sorted(names ^ set(open('tried').read().split())), sep='\n', end='')
 END
+# A result with one value more does not fit.
+weir ckpt id fast slow --json | sed 's/{/{"more": 1,/' >changed
+! python3 "$check" ckpt-id schemas <changed >out

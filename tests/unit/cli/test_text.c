@@ -1,4 +1,4 @@
-/* test_text.c - unit tests of text.c, table.c, chart.c and named.c.
+/* test_text.c - unit tests of text.c and named.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/chart.h"
 #include "base/named.h"
-#include "cli/table.h"
 
 static void test_width(void **state)
 {
@@ -128,60 +126,6 @@ static void test_fold(void **state)
     }
 }
 
-/* A command line whose results land in *out. */
-static struct wr_cli capture(char **out, size_t *len)
-{
-    return (struct wr_cli){.out = open_memstream(out, len),
-                           .err = stderr,
-                           .width = 40,
-                           .utf8 = true};
-}
-
-static void test_table(void **state)
-{
-    char *out = NULL;
-    size_t len;
-    struct wr_cli cli = capture(&out, &len);
-    struct wr_table *t = wr_table_new("<name|>n|>rate");
-
-    (void)state;
-    wr_table_cell(t, "ü");
-    wr_table_cell(t, "%d", 1000);
-    wr_table_cell(t, "1.5");
-    wr_table_cell(t, "longer");
-    wr_table_cell(t, "%d", 2);
-    assert_int_equal(wr_table_print(t, &cli, 2, NULL), 0);
-    fclose(cli.out);
-    assert_string_equal(out, "  name       n  rate\n"
-                             "  ü       1000   1.5\n"
-                             "  longer     2\n");
-    wr_table_free(t);
-    free(out);
-}
-
-static void test_table_edges(void **state)
-{
-    char *out = NULL;
-    size_t len;
-    struct wr_cli cli = capture(&out, &len);
-    struct wr_table *t = wr_table_new("<|>"), *none = wr_table_new("");
-    weir_err err;
-
-    (void)state;
-    wr_table_cell(t, "a");
-    wr_table_cell(t, "b");
-    assert_int_equal(wr_table_print(t, &cli, 0, NULL), 0);
-    assert_int_equal(wr_table_print(none, &cli, 0, NULL), 0);
-    assert_int_equal(wr_table_print(NULL, &cli, 0, &err), WEIR_ENOMEM);
-    wr_table_cell(NULL, "x");
-    wr_table_free(NULL);
-    fclose(cli.out);
-    assert_string_equal(out, "a  b\n"); /* no heading line */
-    wr_table_free(t);
-    wr_table_free(none);
-    free(out);
-}
-
 static void test_bar(void **state)
 {
     char buf[64];
@@ -194,22 +138,6 @@ static void test_bar(void **state)
     assert_string_equal(wr_text_bar(20, 10, 4, false, buf), "####");
     assert_string_equal(wr_text_bar(-1, 10, 4, false, buf), "");
     assert_string_equal(wr_text_bar(1, 0, 4, false, buf), "#");
-}
-
-static void test_bars(void **state)
-{
-    const struct wr_chart_bar bars[] = {{"a", 1, "10 %"}, {"bcd", 2, NULL}};
-    char *out = NULL;
-    size_t len;
-    struct wr_cli cli = capture(&out, &len);
-
-    (void)state;
-    cli.utf8 = false;
-    cli.width = 21; /* 20 usable: 3 label, 2 blanks, 4 note: 11 for a bar */
-    wr_chart_bars(&cli, bars, 2, 0);
-    fclose(cli.out);
-    assert_string_equal(out, "  a ###### 10 %\nbcd ###########\n");
-    free(out);
 }
 
 static void test_distance(void **state)
@@ -264,23 +192,6 @@ static void test_clean(void **state)
                 "a \\x1b[2Jb c\n");
 }
 
-static void test_hostile_table(void **state)
-{
-    char *out = NULL;
-    size_t len;
-    struct wr_cli cli = capture(&out, &len);
-    struct wr_table *t = wr_table_new("<|<");
-
-    (void)state;
-    wr_table_cell(t, "%s", HOSTILE);
-    wr_table_cell(t, "b");
-    assert_int_equal(wr_table_print(t, &cli, 0, NULL), 0);
-    fclose(cli.out);
-    assert_string_equal(out, SHOWN "  b\n");
-    wr_table_free(t);
-    free(out);
-}
-
 static void test_formula(void **state)
 {
     static const char *const run[] = {
@@ -320,20 +231,11 @@ static void test_queries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clean),
-        cmocka_unit_test(test_hostile_table),
-        cmocka_unit_test(test_formula),
-        cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_width),
-        cmocka_unit_test(test_show),
-        cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_wrap),
-        cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_table_edges),
-        cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_clean),   cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_queries), cmocka_unit_test(test_width),
+        cmocka_unit_test(test_show),    cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_wrap),    cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_bar),     cmocka_unit_test(test_distance),
         cmocka_unit_test(test_suggest),
     };
 
