@@ -80,26 +80,28 @@ int wr_ckpt_join_case(const struct wr_together *t, struct wr_ckpt_bench_case *k,
 json_t *wr_ckpt_record(const struct wr_ckpt_record *b)
 {
     const struct wr_ckpt_load *load = b->plan->load;
-    json_t *record = wr_record_new("ckpt"), *cases = json_array();
+    json_t *record = wr_record_new("ckpt");
+    struct wr_ckpt_head_values v = {
+        .fast = b->plan->fast,
+        .slow = b->plan->slow,
+        .like = b->like,
+        .bytes = b->report->count ? b->report->cases->v.result.bytes
+                                  : (double)load->bytes,
+        .tensors = (double)load->count,
+        .saves = (double)b->plan->saves,
+        .interval_s = b->plan->interval_s,
+        .verify = b->plan->verify,
+        .memcpy_s = b->report->memcpy_s,
+        .cases = json_array()};
     int bad = 0;
 
     for (size_t i = 0; i < b->report->count; i++)
-        bad |= json_array_append_new(cases, wr_vals_json(&wr_ckpt_case_vals,
-                                                         &b->report->cases[i].v,
-                                                         WR_FOR_RECORD));
+        bad |= json_array_append_new(
+            v.cases, wr_vals_json(&wr_ckpt_case_vals, &b->report->cases[i].v,
+                                  WR_FOR_RECORD));
     bad |= json_object_set_new(record, "host", wr_host_json_of(b->store));
     bad |= json_object_update_new(
-        record,
-        json_pack(
-            "{s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:b, s:f}", "fast",
-            wr_text_json(b->plan->fast), "slow", wr_text_json(b->plan->slow),
-            "like", wr_text_json(b->like), "bytes",
-            b->report->count ? (json_int_t)b->report->cases->v.result.bytes
-                             : (json_int_t)load->bytes,
-            "tensors", (json_int_t)load->count, "saves",
-            (json_int_t)b->plan->saves, "interval_s", b->plan->interval_s,
-            "verify", (int)b->plan->verify, "memcpy_s", b->report->memcpy_s));
-    bad |= json_object_set_new(record, "cases", cases);
+        record, wr_vals_give(&wr_ckpt_head_vals, &v, /* whole= */ true));
     bad |= wr_monitor_record(b->monitor, record);
     if (!bad)
         return record;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "measure/probe_record.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,61 +101,67 @@ static json_t *cache_json(const struct wr_probe_cache *c)
                      wr_text_json(c->signs));
 }
 
-static json_t *saturation_json(const struct wr_probe_record *p)
+static bool fill_saturation(const struct wr_probe_record *p, struct wr_list *to)
 {
-    json_t *list = json_array();
+    struct wr_probe_saturation_values *v = wr_list_new(
+        &wr_probe_saturation_vals, to, p->plan->test_count);
 
-    for (size_t k = 0; k < p->plan->test_count; k++) {
+    to->count = 0;
+    for (size_t k = 0; v && k < p->plan->test_count; k++) {
         const struct wr_probe_test *t = &p->plan->tests[k];
         bool reached;
         unsigned depth = wr_probe_saturation(p->plan, p->report, t, &reached);
 
         if (depth && depth == t->depth)
-            json_array_append_new(
-                list,
-                json_pack("{s:s, s:s, s:I, s:b, s:i, s:i, s:b, s:f, s:f}", "op",
-                          op_names[t->op], "pattern", pattern_names[t->pattern],
-                          "block", (json_int_t)t->block, "direct",
-                          (int)t->direct, "workers", (int)t->workers, "depth",
-                          (int)depth, "reached", (int)reached, "ops_per_s",
-                          p->report->results[k].v.ops_per_s, "bytes_per_s",
-                          p->report->results[k].v.bytes_per_s));
+            v[to->count++] = (struct wr_probe_saturation_values){
+                .op = op_names[t->op],
+                .pattern = pattern_names[t->pattern],
+                .block = (double)t->block,
+                .direct = t->direct,
+                .workers = t->workers,
+                .depth = depth,
+                .reached = reached,
+                .ops_per_s = p->report->results[k].v.ops_per_s,
+                .bytes_per_s = p->report->results[k].v.bytes_per_s};
     }
-    return list;
+    return v;
 }
 
-/* "emu:hdd:/data" is played by the profile "hdd". */
-static void put_profile(json_t *to, const char *url)
+/* "emu:hdd:/data" is emulated by the profile "hdd"; "": it is not. */
+static const char *profile_of(const char *url, char *buf, size_t cap)
 {
     struct wr_emu_url emu;
 
-    if (wr_emu_url(url, &emu))
-        json_object_set_new(to, "device_profile", json_string(emu.profile));
+    snprintf(buf, cap, "%s", wr_emu_url(url, &emu) ? emu.profile : "");
+    return buf;
 }
 
 json_t *wr_probe_record(const struct wr_probe_record *p)
 {
     const struct wr_probe_plan *plan = p->plan;
     const struct wr_probe_report *rep = p->report;
-    json_t *record = wr_record_new("probe"), *tests = json_array();
+    json_t *record = wr_record_new("probe");
+    char profile[PATH_MAX];
+    struct wr_probe_head_values v = {
+        .path = plan->url,
+        .device_profile = profile_of(plan->url, profile, sizeof(profile)),
+        .file = plan->file,
+        .file_bytes = (double)rep->file_bytes,
+        .small_files = rep->small_files,
+        .passes = plan->passes,
+        .seconds = plan->seconds,
+        .engine = rep->engine,
+        .sizes = mix_json(&plan->mix),
+        .cache = cache_json(&rep->cache),
+        .tests = json_array()};
+    bool whole = fill_saturation(p, &v.saturation);
     int bad = 0;
 
     for (size_t k = 0; k < plan->test_count; k++)
-        bad |= json_array_append_new(tests, test_json(p, k));
+        bad |= json_array_append_new(v.tests, test_json(p, k));
     bad |= json_object_set_new(record, "host", wr_host_json_of(p->store));
-    bad |= json_object_set_new(record, "path", wr_text_json(plan->url));
-    put_profile(record, plan->url);
-    if (plan->file)
-        bad |= json_object_set_new(record, "file", wr_text_json(plan->file));
-    bad |= json_object_update_new(
-        record, json_pack("{s:I, s:i, s:i, s:f, s:s}", "file_bytes",
-                          (json_int_t)rep->file_bytes, "small_files",
-                          (int)rep->small_files, "passes", (int)plan->passes,
-                          "seconds", plan->seconds, "engine", rep->engine));
-    bad |= json_object_set_new(record, "sizes", mix_json(&plan->mix));
-    bad |= json_object_set_new(record, "cache", cache_json(&rep->cache));
-    bad |= json_object_set_new(record, "tests", tests);
-    bad |= json_object_set_new(record, "saturation", saturation_json(p));
+    bad |= json_object_update_new(record,
+                                  wr_vals_give(&wr_probe_head_vals, &v, whole));
     bad |= wr_monitor_record(p->monitor, record);
     if (!bad)
         return record;

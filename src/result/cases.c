@@ -334,6 +334,13 @@ static json_t *record_schema(const struct wr_cases_spec *spec)
     json_t *all = json_object_get(head, "properties");
     json_t *needed = json_object_get(head, "required");
 
+    if (spec->head) {
+        json_t *beside = wr_vals_schema(spec->head, WR_FOR_RECORD);
+
+        json_object_update_missing(all, json_object_get(beside, "properties"));
+        json_array_extend(needed, json_object_get(beside, "required"));
+        json_decref(beside);
+    }
     if (spec->rows) {
         json_object_set_new(
             all, spec->rows,

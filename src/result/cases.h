@@ -56,8 +56,9 @@ struct wr_cases {
 /* Where rows are found in a record. */
 struct wr_cases_spec {
     const char *command;
-    const char *rows;     /* list of them: "cases"; NULL: the record is one */
-    const char *settings; /* object in each; NULL: the row itself */
+    const char *rows; /* list of them: "cases"; NULL: the record is one */
+    const struct wr_vals *head; /* what stands beside them; or NULL */
+    const char *settings;       /* object in each; NULL: the row itself */
     const char *const *keys; /* settings that tell rows apart, ends with NULL;
                                 NULL: all */
     const char *runs;        /* list of each row; NULL: "runs" */

@@ -45,11 +45,16 @@ const struct wr_vals wr_ckpt_rank_vals = WR_VALS(WR_CKPT_RANK_VALUES);
 const struct wr_vals wr_ckpt_case_vals = WR_VALS(WR_CKPT_CASE_VALUES);
 #undef THIS
 
+#define THIS struct wr_ckpt_head_values
+const struct wr_vals wr_ckpt_head_vals = WR_VALS(WR_CKPT_HEAD_VALUES);
+#undef THIS
+
 static const char *const keys[] = {"way", NULL};
 
 const struct wr_cases_spec wr_ckpt_spec = {
     .command = "ckpt",
     .rows = "cases",
+    .head = &wr_ckpt_head_vals,
     .keys = keys,
     .of = &wr_ckpt_case_vals,
     .of_run = &wr_ckpt_save_vals,

@@ -64,10 +64,24 @@
     V(LIST(ckpt_save), runs, FIRST)                                            \
     V(LIST(ckpt_rank), ranks, FIRST, .flags = WR_VAL_SPARE)
 
+/* What stands beside the cases. */
+#define WR_CKPT_HEAD_VALUES(V)                                                 \
+    V(TEXT, fast, FIRST)                                                       \
+    V(TEXT, slow, FIRST)                                                       \
+    V(TEXT, like, FIRST)                                                       \
+    V(COUNT, bytes, FIRST)                                                     \
+    V(COUNT, tensors, FIRST)                                                   \
+    V(COUNT, saves, FIRST)                                                     \
+    V(REAL, interval_s, FIRST)                                                 \
+    V(FLAG, verify, FIRST)                                                     \
+    V(REAL, memcpy_s, FIRST)                                                   \
+    V(JSON, cases, FIRST)
+
 WR_VALUES(ckpt_save, WR_CKPT_SAVE_VALUES);
 WR_VALUES(ckpt_result, WR_CKPT_RESULT_VALUES);
 WR_VALUES(ckpt_rank, WR_CKPT_RANK_VALUES);
 WR_VALUES(ckpt_case, WR_CKPT_CASE_VALUES);
+WR_VALUES(ckpt_head, WR_CKPT_HEAD_VALUES);
 
 extern const struct wr_cases_spec wr_ckpt_spec;
 

@@ -20,6 +20,13 @@ const struct wr_vals wr_probe_result_vals = WR_VALS(WR_PROBE_RESULT_VALUES);
 #define THIS struct wr_probe_test_values
 const struct wr_vals wr_probe_test_vals = WR_VALS(WR_PROBE_TEST_VALUES);
 #undef THIS
+#define THIS struct wr_probe_saturation_values
+const struct wr_vals wr_probe_saturation_vals = WR_VALS(
+    WR_PROBE_SATURATION_VALUES);
+#undef THIS
+#define THIS struct wr_probe_head_values
+const struct wr_vals wr_probe_head_vals = WR_VALS(WR_PROBE_HEAD_VALUES);
+#undef THIS
 #define THIS struct wr_replay_times_values
 const struct wr_vals wr_replay_times_vals = WR_VALS(WR_REPLAY_TIMES_VALUES);
 #undef THIS
@@ -39,6 +46,7 @@ static const char *const keys[] = {"op",      "pattern", "block", "depth",
 const struct wr_cases_spec wr_probe_spec = {
     .command = "probe",
     .rows = "tests",
+    .head = &wr_probe_head_vals,
     .keys = keys,
     .of = &wr_probe_test_vals,
     .of_run = &wr_probe_run_vals,

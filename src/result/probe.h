@@ -107,10 +107,39 @@ struct wr_hist;
     V(COUNT, left_out_elsewhere, FIRST)                                        \
     V(LIST(replay_operation), operations, FIRST)
 
+/* From which number of requests in flight more of them bring nothing. */
+#define WR_PROBE_SATURATION_VALUES(V)                                          \
+    V(TEXT, op, FIRST, .words = ops)                                           \
+    V(TEXT, pattern, FIRST, .words = patterns)                                 \
+    V(COUNT, block, FIRST)                                                     \
+    V(FLAG, direct, FIRST)                                                     \
+    V(COUNT, workers, FIRST)                                                   \
+    V(COUNT, depth, FIRST)                                                     \
+    V(FLAG, reached, FIRST)                                                    \
+    V(REAL, ops_per_s, FIRST)                                                  \
+    V(REAL, bytes_per_s, FIRST)
+
+/* What stands beside the tests. */
+#define WR_PROBE_HEAD_VALUES(V)                                                \
+    V(TEXT, path, FIRST)                                                       \
+    V(TEXT, device_profile, FIRST, .flags = WR_VAL_SPARE)                      \
+    V(TEXT, file, FIRST, .flags = WR_VAL_SPARE)                                \
+    V(COUNT, file_bytes, FIRST)                                                \
+    V(COUNT, small_files, FIRST)                                               \
+    V(COUNT, passes, FIRST)                                                    \
+    V(REAL, seconds, FIRST)                                                    \
+    V(TEXT, engine, FIRST)                                                     \
+    V(JSON, sizes, FIRST)                                                      \
+    V(JSON, cache, FIRST)                                                      \
+    V(JSON, tests, FIRST)                                                      \
+    V(LIST(probe_saturation), saturation, FIRST)
+
 WR_VALUES(latency, WR_LATENCY_VALUES);
 WR_VALUES(probe_run, WR_PROBE_RUN_VALUES);
 WR_VALUES(probe_result, WR_PROBE_RESULT_VALUES);
 WR_VALUES(probe_test, WR_PROBE_TEST_VALUES);
+WR_VALUES(probe_saturation, WR_PROBE_SATURATION_VALUES);
+WR_VALUES(probe_head, WR_PROBE_HEAD_VALUES);
 WR_VALUES(replay_times, WR_REPLAY_TIMES_VALUES);
 WR_VALUES(replay_operation, WR_REPLAY_OPERATION_VALUES);
 WR_VALUES(replay, WR_REPLAY_VALUES);

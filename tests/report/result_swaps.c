@@ -592,6 +592,9 @@ int main(int argc, char **argv)
 {
     for (size_t i = 0; wr_cases_specs[i]; i++)
         add_table(wr_cases_specs[i]->of);
+    for (size_t i = 0; wr_cases_specs[i]; i++)
+        if (wr_cases_specs[i]->head)
+            add_table(wr_cases_specs[i]->head);
     for (size_t i = 0; i < table_count; i++)
         all_made_up[i] = make_up(tables[i]);
     if (argc == 2 && !strcmp(argv[1], "--written")) {

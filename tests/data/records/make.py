@@ -213,7 +213,8 @@ def probe(args, rng):
         tests=[probe_test(args, rng, t) for t in tests],
         saturation=[{'op': 'read', 'pattern': 'random', 'block': 4096,
                      'direct': True, 'workers': 1, 'depth': 8,
-                     'reached': True, 'ops_per_s': 40000 * args.scale}])
+                     'reached': True, 'ops_per_s': 40000 * args.scale,
+                     'bytes_per_s': 40000 * 4096 * args.scale}])
     return record
 
 
