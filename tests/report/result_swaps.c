@@ -173,18 +173,19 @@ static void each_sentence(void (*what)(FILE *, const struct wr_sentence *,
                                        const struct wr_vals *, const void *),
                           FILE *out, bool known)
 {
+    static void *made[2][TABLES]; /* kept to the end, as all that is made up */
+
     for (size_t i = 0; wr_cases_specs[i]; i++) {
         const struct wr_view *view = wr_view_find(wr_cases_specs[i]->command);
         const struct wr_sentence *const *list = view->sentences;
-        void *values;
 
         all_known = known;
-        values = new_values(view->facts, 0);
+        if (!made[known][i])
+            made[known][i] = new_values(view->facts, 0);
         all_known = false;
         for (; *list; list++)
             for (const struct wr_sentence *s = *list; s->text; s++)
-                what(out, s, view->facts, values);
-        free(values);
+                what(out, s, view->facts, made[known][i]);
     }
 }
 
