@@ -491,10 +491,12 @@ uint64_t wr_collect_pid_space(void)
 static int make_folder(struct wr_collect *c, weir_err *err)
 {
     for (size_t i = 0; i < WR_COLLECT_PLACES; i++) {
-        if (!wr_collect_place(i))
+        const char *place = wr_collect_place(i);
+
+        if (!place)
             continue;
         snprintf(c->folder, sizeof(c->folder), "%s/" WR_COLLECT_FOLDER "XXXXXX",
-                 wr_collect_place(i));
+                 place);
         if (mkdtemp(c->folder))
             return 0;
     }
