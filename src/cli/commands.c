@@ -1,11 +1,11 @@
 /* commands.c - the registry of commands, one line each; and those about weir.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/mem.h"
-#include "cli/answers.h"
 #include "cli/commands.h"
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "cli/answers.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/record_json.h"

@@ -12,7 +12,6 @@
 #include "result/record.h"
 #include "result/train.h"
 
-
 /* Samples per second, without the time of validation; 0: there were none. */
 static double train_rate(const struct wr_train_result *res)
 {

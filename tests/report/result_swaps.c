@@ -179,6 +179,8 @@ static void each_sentence(void (*what)(FILE *, const struct wr_sentence *,
         const struct wr_view *view = wr_view_find(wr_cases_specs[i]->command);
         const struct wr_sentence *const *list = view->sentences;
 
+        if (!list) /* a view whose sentences are code */
+            continue;
         all_known = known;
         if (!made[known][i])
             made[known][i] = new_values(view->facts, 0);
