@@ -199,7 +199,7 @@ def s02(p):
 
 def d06(p):
     """A sampler that is too short."""
-    names = sorted(os.listdir(p.data))
+    names = sorted(n for n in os.listdir(p.data) if n[0] != '.')
     for _ in range(2):
         for name in names if p.mended else names[:-len(names) // 5]:
             read_whole(p.path(name))

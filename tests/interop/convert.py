@@ -26,10 +26,14 @@ def weir(*args):
     return done.stdout
 
 
+def classes(folder):
+    return sorted(os.path.basename(p) for p in glob.glob(f'{folder}/*'))
+
+
 def source(folder):
     """{key: (bytes, label)} of the tree."""
     out = {}
-    for label, name in enumerate(sorted(os.listdir(folder))):
+    for label, name in enumerate(classes(folder)):
         for path in glob.glob(os.path.join(folder, name, '*.jpg')):
             with open(path, 'rb') as f:
                 key = os.path.relpath(path, folder)[:-len('.jpg')]
@@ -164,7 +168,7 @@ def main():
             assert done['shards'] == len(glob.glob(f'{to}/tree-*.{to}')) > 1
             assert read(to) == want, to
             with open(f'{to}/classes.txt', encoding='utf-8') as f:
-                assert f.read().split() == sorted(os.listdir('tree'))
+                assert f.read().split() == classes('tree')
         try:
             import numpy
         except ImportError:

@@ -262,7 +262,7 @@ def written(folder):
             check("gen", not other, other)
             i = 0
             for name in sorted(os.listdir(path)):
-                if name.endswith(".labels.npy"):
+                if name.endswith(".labels.npy") or name.startswith("."):
                     continue
                 z = np.load(os.path.join(path, name))
                 x = z if to == "npy" else z["x"]
