@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each variable that getenv asks for in src/ is in the table of
-# src/cli/environment.c, and each entry is asked for; each public function has a
+# src/cli/manual.c, and each entry is asked for; each public function has a
 # comment that scripts/man3.py can make a page of; each format of
 # src/format/formats.def has a page, to which README.md leads.
 import os
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import man3 # noqa: E402
 
 FORMATS = 'src/format/formats.def'
-TABLE = 'src/cli/environment.c'
+TABLE = 'src/cli/manual.c'
 CALL = re.compile(r'\bgetenv\s*\(\s*(?:"(\w+)")?')
 ENTRY = re.compile(r'\.name = "(\w+)",(\s*\.indirect = true)?')
 

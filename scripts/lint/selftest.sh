@@ -301,9 +301,9 @@ printf '\nWEIR_API int weir_two(void);\n' >>include/weir/one.h
 expect manual.py 1 'one.h:[0-9]*: weir_two has no comment'
 fresh
 echo 'char *a = secure_getenv("WEIR_TWO");' >>src/base/one.c
-expect manual.py 1 'one.c:18: WEIR_TWO is not in src/cli/environment.c'
+expect manual.py 1 'one.c:18: WEIR_TWO is not in src/cli/manual.c'
 mkdir src/cli
-echo '    {.name = "WEIR_TWO", .help = "x"},' >src/cli/environment.c
+echo '    {.name = "WEIR_TWO", .help = "x"},' >src/cli/manual.c
 expect manual.py 0 '1 variables'
 sed -i '/WEIR_TWO/d' src/base/one.c
 expect manual.py 1 'nothing in src/ reads WEIR_TWO'

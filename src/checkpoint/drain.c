@@ -190,13 +190,8 @@ int wr_drainer_start(weir_ckpt *c, bool thread, weir_err *err)
 
 bool wr_drainer_halt(struct wr_drainer *d, uint64_t deadline_ns)
 {
-    if (!d)
-        return true;
-    pthread_mutex_lock(&d->lock);
-    d->stop = true;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
-    return wr_strand_join(&d->strand, deadline_ns);
+    return !d || wr_strand_halt(&d->strand, &d->lock, &d->changed, &d->stop,
+                                deadline_ns);
 }
 
 void wr_drainer_free(struct wr_drainer *d)

@@ -57,6 +57,16 @@ bool wr_strand_join(struct wr_strand *s, uint64_t deadline_ns)
     return ended;
 }
 
+bool wr_strand_halt(struct wr_strand *s, pthread_mutex_t *lock,
+                    pthread_cond_t *changed, bool *stop, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(lock);
+    *stop = true;
+    pthread_cond_broadcast(changed);
+    pthread_mutex_unlock(lock);
+    return wr_strand_join(s, deadline_ns);
+}
+
 bool wr_strand_leave(struct wr_strand *s)
 {
     bool ended = !s->started || s->joined;

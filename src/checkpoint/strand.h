@@ -32,6 +32,9 @@ int wr_strand_start(struct wr_strand *s, const char *name,
 /* Waits for its end, of which `run` was told; whether that came before
  * wr_clock_ns() is `deadline_ns`. One that was never started has ended. */
 bool wr_strand_join(struct wr_strand *s, uint64_t deadline_ns);
+/* Joins one that ends when `*stop` is set, under `lock`, with `changed` told. */
+bool wr_strand_halt(struct wr_strand *s, pthread_mutex_t *lock,
+                    pthread_cond_t *changed, bool *stop, uint64_t deadline_ns);
 /* Leaves it behind: from now on all belongs to it. False: it has ended after
  * all. */
 bool wr_strand_leave(struct wr_strand *s);

@@ -65,13 +65,8 @@ static void release(void *arg)
 
 bool wr_watch_halt(struct wr_watch *w, uint64_t deadline_ns)
 {
-    if (!w)
-        return true;
-    pthread_mutex_lock(&w->lock);
-    w->stop = true;
-    pthread_cond_broadcast(&w->changed);
-    pthread_mutex_unlock(&w->lock);
-    return wr_strand_join(&w->strand, deadline_ns);
+    return !w || wr_strand_halt(&w->strand, &w->lock, &w->changed, &w->stop,
+                                deadline_ns);
 }
 
 void wr_watch_free(struct wr_watch *w)

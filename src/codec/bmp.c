@@ -335,12 +335,7 @@ static int bmp_info(const uint8_t *bytes, size_t len,
 
     if (r < 0)
         return r;
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_BMP,
-        .width = h.width,
-        .height = h.height,
-        .components = 3,
-    };
+    *ret = wr_picture_info_of(WR_PICTURE_BMP, h.width, h.height, 3);
     return 0;
 }
 

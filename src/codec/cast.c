@@ -183,21 +183,34 @@ static uint64_t u64_from_f64(double v)
     return v > 0 ? (uint64_t)v : 0;
 }
 
-static void narrow_float(const double *in, size_t n, enum weir_dtype to,
-                         union block *out)
+static inline double at_least(double x, double low)
 {
-    switch (to) {
+    return x > low ? x : isnan(x) ? 0 : low;
+}
+
+static inline int64_t at_least_whole(int64_t x, int64_t low)
+{
+    return x > low ? x : low;
+}
+
+/* One case of a switch: each of `in` as the nearest value of an integer type. */
 #define NARROW(type, name, low, high)                                          \
     case type:                                                                 \
         for (size_t k = 0; k < n; k++) {                                       \
-            double v = in[k] > (low) ? in[k] : isnan(in[k]) ? 0 : (low);       \
+            __typeof__(in[k] + 0) v = _Generic(in[k], double                   \
+                                               : at_least, default             \
+                                               : at_least_whole)(in[k], low);  \
                                                                                \
             out->name[k] = (__typeof__(out->name[0]))(v < (high) ? v           \
                                                                  : (high));    \
         }                                                                      \
         break;
+
+static void narrow_float(const double *in, size_t n, enum weir_dtype to,
+                         union block *out)
+{
+    switch (to) {
         INTEGERS(NARROW)
-#undef NARROW
     case WEIR_I64:
         for (size_t k = 0; k < n; k++)
             out->i64[k] = i64_from_f64(in[k]);
@@ -231,17 +244,7 @@ static void narrow_integer(const int64_t *in, size_t n, enum weir_dtype to,
                            union block *out)
 {
     switch (to) {
-#define NARROW(type, name, low, high)                                          \
-    case type:                                                                 \
-        for (size_t k = 0; k < n; k++) {                                       \
-            int64_t v = in[k] > (low) ? in[k] : (low);                         \
-                                                                               \
-            out->name[k] = (__typeof__(out->name[0]))(v < (high) ? v           \
-                                                                 : (high));    \
-        }                                                                      \
-        break;
         INTEGERS(NARROW)
-#undef NARROW
     case WEIR_I64:
         memcpy(out->i64, in, n * sizeof(*in));
         break;

@@ -137,12 +137,7 @@ static int gif_info(const uint8_t *bytes, size_t len,
 
     if (r < 0)
         return r;
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_GIF,
-        .width = g.width,
-        .height = g.height,
-        .components = 3,
-    };
+    *ret = wr_picture_info_of(WR_PICTURE_GIF, g.width, g.height, 3);
     gif_close(&g);
     return 0;
 }

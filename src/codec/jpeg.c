@@ -291,12 +291,8 @@ static void jpeg_state_done(void *state)
 static void info_of(const struct jpeg_decompress_struct *c,
                     struct wr_picture_info *ret)
 {
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_JPEG,
-        .width = c->image_width,
-        .height = c->image_height,
-        .components = (uint32_t)c->num_components,
-    };
+    *ret = wr_picture_info_of(WR_PICTURE_JPEG, c->image_width, c->image_height,
+                              (uint32_t)c->num_components);
 }
 
 static int jpeg_info(const uint8_t *bytes, size_t len,

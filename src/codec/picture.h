@@ -38,6 +38,16 @@ struct wr_picture_info {
     uint32_t orientation; /* EXIF's: 1 upright, 2 to 8 to be turned */
 };
 
+static inline struct wr_picture_info
+wr_picture_info_of(enum wr_picture_kind kind, uint32_t width, uint32_t height,
+                   uint32_t components)
+{
+    return (struct wr_picture_info){.kind = kind,
+                                    .width = width,
+                                    .height = height,
+                                    .components = components};
+}
+
 /* A rectangle of the source picture; width 0 means all of it. */
 struct wr_picture_crop {
     uint32_t x, y, width, height;

@@ -84,14 +84,10 @@ static void info_of(const struct spng_ihdr *h, struct wr_picture_info *ret)
 {
     static const uint32_t components[] = {1, 0, 3, 3, 2, 0, 4};
 
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_PNG,
-        .width = h->width,
-        .height = h->height,
-        .components = h->color_type < WR_ARRAY_LEN(components)
-                          ? components[h->color_type]
-                          : 0,
-    };
+    *ret = wr_picture_info_of(WR_PICTURE_PNG, h->width, h->height,
+                              h->color_type < WR_ARRAY_LEN(components)
+                                  ? components[h->color_type]
+                                  : 0);
 }
 
 static int png_info(const uint8_t *bytes, size_t len,

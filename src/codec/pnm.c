@@ -112,12 +112,7 @@ static int pnm_info(const uint8_t *bytes, size_t len,
 
     if (r < 0)
         return r;
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_PNM,
-        .width = h.width,
-        .height = h.height,
-        .components = h.comps,
-    };
+    *ret = wr_picture_info_of(WR_PICTURE_PNM, h.width, h.height, h.comps);
     return 0;
 }
 

@@ -492,14 +492,9 @@ static int tiff_info(const uint8_t *bytes, size_t len,
 
     if (r < 0)
         return r;
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_TIFF,
-        .width = t.width,
-        .height = t.height,
-        .components = t.rows.color == WR_TIFF_PALETTE
-                          ? 3
-                          : WR_MIN(t.rows.samples, 4u),
-    };
+    *ret = wr_picture_info_of(
+        WR_PICTURE_TIFF, t.width, t.height,
+        t.rows.color == WR_TIFF_PALETTE ? 3 : WR_MIN(t.rows.samples, 4u));
     tiff_close(&t.file);
     return 0;
 }

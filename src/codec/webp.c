@@ -45,12 +45,8 @@ static int webp_info(const uint8_t *bytes, size_t len,
 
     if (status != VP8_STATUS_OK)
         return fail_webp(status, "in the header", err);
-    *ret = (struct wr_picture_info){
-        .kind = WR_PICTURE_WEBP,
-        .width = (uint32_t)f.width,
-        .height = (uint32_t)f.height,
-        .components = f.has_alpha ? 4 : 3,
-    };
+    *ret = wr_picture_info_of(WR_PICTURE_WEBP, (uint32_t)f.width,
+                              (uint32_t)f.height, f.has_alpha ? 4 : 3);
     return 0;
 }
 

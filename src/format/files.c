@@ -409,6 +409,18 @@ static int add_one(struct wr_index_job *job, const struct each_file *each,
                  : wr_index_job_progress(job, err);
 }
 
+int wr_files_stamp_folder(struct wr_index_job *job, weir_err *err)
+{
+    struct wr_stat folder;
+    int r = 0;
+
+    if (job->leaf)
+        r = job->store->ops->stat(job->store, "", &folder, err);
+    if (r == 0 && job->leaf)
+        r = wr_index_job_stamp(job, "", &folder, err);
+    return r;
+}
+
 int wr_files_each(struct wr_index_job *job, const struct wr_format_files *f,
                   int (*add)(void *arg, const char *name, bool *ret_skip,
                              weir_err *err),

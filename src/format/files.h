@@ -65,6 +65,10 @@ int wr_files_peek(const struct wr_format_files *f, struct wr_store *st,
 int wr_files_list(struct wr_index_job *job, const struct wr_format_files *f,
                   struct wr_listing *l, weir_err *err);
 
+/* For formats with labels in files of their own: notes the folder, too, where a
+ * file was named; they may come to lie beside it. */
+int wr_files_stamp_folder(struct wr_index_job *job, weir_err *err);
+
 /* Calls `add` for each of them: it adds the samples of one file; *ret_skip tells
  * whether a failure is the file's own. Then others are still added, and it is a
  * problem of the data set. */

@@ -262,14 +262,8 @@ static int add_file(void *arg, const char *name, bool *ret_skip, weir_err *err)
 
 static int idx_index(struct wr_index_job *job, weir_err *err)
 {
-    struct wr_stat folder;
-    int r = 0;
+    int r = wr_files_stamp_folder(job, err);
 
-    /* Labels may come to lie beside a file that was named. */
-    if (job->leaf)
-        r = job->store->ops->stat(job->store, "", &folder, err);
-    if (r == 0 && job->leaf)
-        r = wr_index_job_stamp(job, "", &folder, err);
     return r < 0 ? r
                  : wr_files_each(job, &wr_format_idx.files, add_file, job, err);
 }

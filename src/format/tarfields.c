@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/c_locale.h"
 #include "base/error.h"
 #include "base/lack.h"
 #include "base/mem.h"
+#include "codec/json_tree.h"
 #include "codec/picture.h"
 #include "format/array_shape.h"
 #include "format/guess.h"
@@ -115,32 +115,12 @@ static const json_t *find_number(const json_t *doc)
     return NULL;
 }
 
-static int load_json(const char *bytes, size_t len, json_t **ret, weir_err *err)
-{
-    locale_t before = wr_locale_enter();
-    json_error_t why;
-    json_t *doc;
-
-    errno = 0;
-    doc = json_loadb(bytes, len, JSON_DECODE_ANY, &why);
-    wr_locale_leave(before);
-    /* jansson blames the text when memory is short; errno has kept it. */
-    if (errno == ENOMEM) { /* also when something was left out */
-        json_decref(doc);
-        return wr_fail(err, WEIR_ENOMEM, "out of memory");
-    }
-    if (!doc)
-        return wr_fail(err, WEIR_EFORMAT, "not JSON: %s", why.text);
-    *ret = doc;
-    return 0;
-}
-
 static int parse_json(const char *bytes, size_t len, uint32_t *ret,
                       weir_err *err)
 {
     const json_t *number;
     json_t *doc = NULL;
-    int r = load_json(bytes, len, &doc, err);
+    int r = wr_json_load(bytes, len, JSON_DECODE_ANY, &doc, err);
 
     if (r < 0)
         return r;
@@ -174,7 +154,7 @@ static int tar_is_only_label(enum wr_tar_part part, const char *bytes,
 
     if (part == WR_TAR_ID)
         return parse_text(bytes, len, &label, NULL) == 0;
-    r = load_json(bytes, len, &doc, err);
+    r = wr_json_load(bytes, len, JSON_DECODE_ANY, &doc, err);
     if (r < 0)
         return r == WEIR_ENOMEM ? r : 0;
     r = find_number(doc) &&

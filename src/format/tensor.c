@@ -508,14 +508,8 @@ static int add_named(void *arg, const char *name, bool *ret_skip, weir_err *err)
 static int tensor_index(struct wr_index_job *job, weir_err *err)
 {
     struct tensor_job t = {.job = job};
-    struct wr_stat folder;
-    int r = 0;
+    int r = wr_files_stamp_folder(job, err);
 
-    /* The folder too where a file was named: labels may come to lie in it. */
-    if (job->leaf)
-        r = job->store->ops->stat(job->store, "", &folder, err);
-    if (r == 0 && job->leaf)
-        r = wr_index_job_stamp(job, "", &folder, err);
     if (r == 0)
         r = wr_fragment_parse(job->fragment, &t.chosen, err);
     if (r == 0)

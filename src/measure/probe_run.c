@@ -331,10 +331,16 @@ int wr_probe_place_fill(struct wr_probe_place *p, double part, weir_err *err)
 #define RAMP_PART 0.1
 #define RAMP_MAX  0.25
 
-static void wait_phase(struct wr_probe_crew *c, enum wr_probe_phase phase)
+/* Counts itself in, and waits. */
+static void wait_phase(struct wr_probe_crew *c, unsigned *count,
+                       enum wr_probe_phase phase)
 {
+    pthread_mutex_lock(&c->lock);
+    ++*count;
+    pthread_cond_broadcast(&c->change);
     while (c->phase < phase)
         pthread_cond_wait(&c->change, &c->lock);
+    pthread_mutex_unlock(&c->lock);
 }
 
 static void *worker_main(void *arg)
@@ -345,20 +351,12 @@ static void *worker_main(void *arg)
     w->result = wr_probe_prepare(w);
     if (w->result < 0)
         c->halt = true;
-    pthread_mutex_lock(&c->lock);
-    c->ready++;
-    pthread_cond_broadcast(&c->change);
-    wait_phase(c, WR_PROBE_GO);
-    pthread_mutex_unlock(&c->lock);
+    wait_phase(c, &c->ready, WR_PROBE_GO);
     if (w->result == 0 && !c->halt)
         w->result = wr_probe_work(w);
     if (w->result < 0)
         c->halt = true;
-    pthread_mutex_lock(&c->lock);
-    c->done++;
-    pthread_cond_broadcast(&c->change);
-    wait_phase(c, WR_PROBE_RELEASE);
-    pthread_mutex_unlock(&c->lock);
+    wait_phase(c, &c->done, WR_PROBE_RELEASE);
     wr_probe_release(w);
     return NULL;
 }

@@ -203,15 +203,19 @@ static void add_column(struct wr_doc_table *t, char side, const char *name)
         .spare = side == '+' ? 2 : side == '-'};
 }
 
+void *wr_doc_item_new(struct wr_doc_section *s, size_t size)
+{
+    return s && wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
+                            sizeof(*s->items))
+               ? wr_doc_alloc(s->doc, size)
+               : NULL;
+}
+
 static struct wr_doc_table *add_table(struct wr_doc_section *s,
                                       const char *title)
 {
-    struct wr_doc_table *t;
+    struct wr_doc_table *t = wr_doc_item_new(s, sizeof(*t));
 
-    if (!s || !wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
-                           sizeof(*s->items)))
-        return NULL;
-    t = wr_doc_alloc(s->doc, sizeof(*t));
     if (!t)
         return NULL;
     t->doc = s->doc;
@@ -348,12 +352,8 @@ void wr_doc_tone(struct wr_doc_table *t, enum wr_doc_tone tone)
 struct wr_doc_chart *wr_doc_chart(struct wr_doc_section *s,
                                   const struct wr_doc_chart_spec *spec)
 {
-    struct wr_doc_chart *c;
+    struct wr_doc_chart *c = wr_doc_item_new(s, sizeof(*c));
 
-    if (!s || !wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
-                           sizeof(*s->items)))
-        return NULL;
-    c = wr_doc_alloc(s->doc, sizeof(*c));
     if (!c)
         return NULL;
     c->doc = s->doc;

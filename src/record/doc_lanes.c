@@ -15,12 +15,8 @@
 struct wr_doc_lanes *wr_doc_lanes(struct wr_doc_section *s,
                                   const struct wr_doc_lanes_spec *spec)
 {
-    struct wr_doc_lanes *l;
+    struct wr_doc_lanes *l = wr_doc_item_new(s, sizeof(*l));
 
-    if (!s || !wr_doc_grow(s->doc, &s->items, &s->item_cap, s->item_count,
-                           sizeof(*s->items)))
-        return NULL;
-    l = wr_doc_alloc(s->doc, sizeof(*l));
     if (!l)
         return NULL;
     l->doc = s->doc;

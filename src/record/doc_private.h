@@ -132,6 +132,9 @@ struct wr_doc {
  * document remembers. */
 void *wr_doc_alloc(struct wr_doc *d, size_t size);
 
+/* A table, chart, ... and room in the section for it; NULL: memory is short. */
+void *wr_doc_item_new(struct wr_doc_section *s, size_t size);
+
 /* Makes room for one more; the document remembers when there is none. */
 bool wr_doc_grow(struct wr_doc *d, void *array, size_t *cap, size_t count,
                  size_t size);

@@ -198,6 +198,27 @@ void wr_html_table(FILE *out, const struct wr_doc_table *t, bool titled)
     fputs("</tbody></table></div>\n", out);
 }
 
+int wr_html_numbers(FILE *out,
+                    void (*fill)(struct wr_doc_section *s, const void *of),
+                    const void *of, weir_err *err)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+    struct wr_doc_section *s = wr_doc_section(d, "");
+    int r = 0;
+
+    if (s)
+        fill(s, of);
+    if (!s || wr_doc_failed(d)) {
+        r = wr_fail(err, WEIR_ENOMEM, "no memory for the numbers of a chart");
+    } else {
+        fputs("<details><summary>Numbers</summary>", out);
+        wr_html_table(out, s->items[0].table, /* titled= */ false);
+        fputs("</details>\n", out);
+    }
+    wr_doc_free(d);
+    return r;
+}
+
 /* --- sections --- */
 
 static void put_facts(FILE *out, const struct wr_doc_section *s)

@@ -35,6 +35,12 @@ int wr_html_data(FILE *out, const struct wr_doc_chart *c, size_t cap,
 void wr_html_json_text(FILE *out, const char *s);
 void wr_html_json_number(FILE *out, double v, int digits);
 
+/* The numbers that something was drawn from, folded: the table that `fill` puts
+ * into a section. WEIR_ENOMEM. */
+int wr_html_numbers(FILE *out,
+                    void (*fill)(struct wr_doc_section *s, const void *of),
+                    const void *of, weir_err *err);
+
 /* Lanes over time with their legend, their numbers and their data.
  * WEIR_ENOMEM. */
 int wr_html_lanes(FILE *out, const struct wr_doc_lanes *l, weir_err *err);

@@ -475,23 +475,9 @@ static void put_description(FILE *out, const struct wr_doc_chart *c)
     fputs(" the numbers are in the table below.", out);
 }
 
-static int put_numbers(FILE *out, const struct wr_doc_chart *c, weir_err *err)
+static void fill_numbers(struct wr_doc_section *s, const void *chart)
 {
-    struct wr_doc *d = wr_doc_new("", "");
-    struct wr_doc_section *s = wr_doc_section(d, "");
-    int r = 0;
-
-    if (s)
-        wr_doc_numbers_table(s, c);
-    if (!s || wr_doc_failed(d)) {
-        r = wr_fail(err, WEIR_ENOMEM, "no memory for the numbers of a chart");
-    } else {
-        fputs("<details><summary>Numbers</summary>", out);
-        wr_html_table(out, s->items[0].table, /* titled= */ false);
-        fputs("</details>\n", out);
-    }
-    wr_doc_free(d);
-    return r;
+    wr_doc_numbers_table(s, chart);
 }
 
 /* The picture and what it is drawn from. */
@@ -536,7 +522,7 @@ static int put_figure(FILE *out, const struct wr_doc_chart *c, size_t cap,
                 wr_format_count(all, sizeof(all), points));
     fputs("</p>\n", out);
     if (r == 0)
-        r = put_numbers(out, c, err);
+        r = wr_html_numbers(out, fill_numbers, c, err);
     fputs("</figure>\n", out);
     return r;
 }

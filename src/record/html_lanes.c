@@ -160,12 +160,13 @@ static void put_plot(FILE *out, const struct wr_doc_lanes *l,
                 "; the spans are in the table below.\"></canvas></div>\n");
 }
 
+static void fill_numbers(struct wr_doc_section *s, const void *lanes)
+{
+    wr_doc_lanes_table(s, lanes);
+}
+
 static int put_numbers(FILE *out, const struct wr_doc_lanes *l, weir_err *err)
 {
-    struct wr_doc *d;
-    struct wr_doc_section *s;
-    int r = 0;
-
     if (l->span_count > ROWS_MAX) {
         fprintf(
             out,
@@ -174,19 +175,7 @@ static int put_numbers(FILE *out, const struct wr_doc_lanes *l, weir_err *err)
             l->span_count);
         return 0;
     }
-    d = wr_doc_new("", "");
-    s = wr_doc_section(d, "");
-    if (s)
-        wr_doc_lanes_table(s, l);
-    if (!s || wr_doc_failed(d)) {
-        r = wr_fail(err, WEIR_ENOMEM, "no memory for the numbers of lanes");
-    } else {
-        fputs("<details><summary>Numbers</summary>", out);
-        wr_html_table(out, s->items[0].table, /* titled= */ false);
-        fputs("</details>\n", out);
-    }
-    wr_doc_free(d);
-    return r;
+    return wr_html_numbers(out, fill_numbers, l, err);
 }
 
 int wr_html_lanes(FILE *out, const struct wr_doc_lanes *l, weir_err *err)

@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "codec/crc32c.h"
 #include "safetensors/hex.h"
-#include "safetensors/json.h"
+#include "codec/json_tree.h"
 #include "safetensors/head.h"
 
 #define SCHEMA      "weir-checkpoint"
@@ -343,7 +343,7 @@ static int parse_line(const char *text, size_t len, struct wr_manifest *ret,
 {
     struct wr_manifest m = {0};
     json_t *doc = NULL;
-    int r = wr_json_load(text, len, &doc, err);
+    int r = wr_json_load(text, len, JSON_REJECT_DUPLICATES, &doc, err);
 
     if (r < 0)
         return r;
@@ -384,7 +384,7 @@ int wr_shard_parse(const char *text, size_t len, uint32_t chunk,
                    struct wr_st_shard *ret, weir_err *err)
 {
     json_t *doc = NULL;
-    int r = wr_json_load(text, len, &doc, err);
+    int r = wr_json_load(text, len, JSON_REJECT_DUPLICATES, &doc, err);
 
     if (r == 0)
         r = shard_from(doc, chunk, ret, err);

@@ -59,25 +59,26 @@ static uint64_t add(uint64_t a, uint64_t b)
 static int make_room(struct wr_tier *t, uint64_t bytes,
                      const struct wr_slot *slots, size_t count, weir_err *err)
 {
-    uint64_t need = add(bytes, RESERVE), unused, all, swept = 0;
+    uint64_t need = add(bytes, RESERVE), unused, all, freed = 0;
     char want[32], have[32];
     int r;
 
-    r = free_bytes(t, &unused, err);
-    if (r < 0)
-        return r;
-    all = add(unused, count ? slots[0].bytes : 0);
-    if (need <= all)
-        return 0;
-    /* What could not be removed when its time came may go by now. */
-    r = wr_tier_empty_trash(t, /* always= */ false, &swept, err);
-    if (r == 0 && swept > 0)
+    for (bool swept = false;; swept = true) {
         r = free_bytes(t, &unused, err);
-    if (r < 0)
-        return r;
-    all = add(unused, count ? slots[0].bytes : 0);
-    if (need <= all)
-        return 0;
+        if (r < 0)
+            return r;
+        all = add(unused, count ? slots[0].bytes : 0);
+        if (need <= all)
+            return 0;
+        if (swept)
+            break;
+        /* What could not be removed when its time came may go by now. */
+        r = wr_tier_empty_trash(t, /* always= */ false, &freed, err);
+        if (r < 0)
+            return r;
+        if (!freed)
+            break;
+    }
     for (size_t i = 1; i < count; i++)
         all = add(all, slots[i].bytes);
     if (need <= all)

@@ -8,6 +8,7 @@
 
 #include "train/net.h"
 #include "weir/error.h"
+#include "base/error.h"
 #include "base/module.h"
 #include "weir/weir.h"
 
@@ -65,5 +66,16 @@ struct wr_engine_module {
  * threads are started, because it sets OpenMP's environment. */
 int wr_engine_load(const char *name, const struct wr_engine_ops **ret,
                    weir_err *err);
+
+/* A backward takes what the forward before it left, once. */
+static inline bool wr_engine_use_forward(bool *is_forward, weir_err *err)
+{
+    if (*is_forward) {
+        *is_forward = false;
+        return true;
+    }
+    wr_fail(err, WEIR_ESTATE, "backward needs a forward before it, each time");
+    return false;
+}
 
 #endif

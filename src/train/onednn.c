@@ -569,10 +569,8 @@ static int onednn_backward(void *engine, const float *params,
     struct onednn *e = engine;
     int r;
 
-    if (!e->is_forward)
-        return wr_fail(err, WEIR_ESTATE,
-                       "backward needs a forward before it, each time");
-    e->is_forward = false;
+    if (!wr_engine_use_forward(&e->is_forward, err))
+        return WEIR_ESTATE;
     r = lend_params(&e->plan, params, /* grads= */ false, err);
     if (r == 0)
         r = lend_params(&e->plan, grads, /* grads= */ true, err);

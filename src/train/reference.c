@@ -212,10 +212,8 @@ static int reference_backward(void *engine, const float *params,
 {
     struct wr_reference *e = engine;
 
-    if (!e->is_forward)
-        return wr_fail(err, WEIR_ESTATE,
-                       "backward needs a forward before it, each time");
-    e->is_forward = false;
+    if (!wr_engine_use_forward(&e->is_forward, err))
+        return WEIR_ESTATE;
     for (size_t i = e->net->layer_count; i-- > 0;)
         layer_backward(e, i, params,
                        i + 1 < e->net->layer_count ? e->outs[i] : dlogits,

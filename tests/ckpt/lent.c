@@ -17,7 +17,7 @@
 
 #include "base/rng.h"
 #include "base/thread.h"
-#include "safetensors/json.h"
+#include "codec/json_tree.h"
 
 #define LENT      16
 #define BIG       ((size_t)2 << 20) /* from here on buffers are mapped */
@@ -31,8 +31,8 @@ int __real_madvise(void *at, size_t len, int advice);
 int __real_wr_thread_start(pthread_t *ret, const char *name,
                            void *(*run)(void *), void *arg, weir_err *err);
 int __real_pthread_join(pthread_t t, void **ret);
-int __real_wr_json_load(const void *bytes, size_t len, json_t **ret,
-                        weir_err *err);
+int __real_wr_json_load(const void *bytes, size_t len, size_t flags,
+                        json_t **ret, weir_err *err);
 
 void *__wrap_wr_big_alloc(size_t size);
 void __wrap_wr_big_free(void *p, size_t size);
@@ -40,8 +40,8 @@ int __wrap_madvise(void *at, size_t len, int advice);
 int __wrap_wr_thread_start(pthread_t *ret, const char *name,
                            void *(*run)(void *), void *arg, weir_err *err);
 int __wrap_pthread_join(pthread_t t, void **ret);
-int __wrap_wr_json_load(const void *bytes, size_t len, json_t **ret,
-                        weir_err *err);
+int __wrap_wr_json_load(const void *bytes, size_t len, size_t flags,
+                        json_t **ret, weir_err *err);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -242,8 +242,8 @@ static void remember(struct text *t, const void *bytes, size_t len, json_t *doc)
     *t = (struct text){copy, len, json_incref(doc)};
 }
 
-int __wrap_wr_json_load(const void *bytes, size_t len, json_t **ret,
-                        weir_err *err)
+int __wrap_wr_json_load(const void *bytes, size_t len, size_t flags,
+                        json_t **ret, weir_err *err)
 {
     struct text *t = place_of(bytes, len);
     json_t *doc = NULL;
@@ -252,7 +252,7 @@ int __wrap_wr_json_load(const void *bytes, size_t len, json_t **ret,
     if (t->doc && t->len == len && !memcmp(t->bytes, bytes, len))
         doc = json_incref(t->doc);
     if (!doc) {
-        r = __real_wr_json_load(bytes, len, &doc, err);
+        r = __real_wr_json_load(bytes, len, flags, &doc, err);
         if (r < 0)
             return r;
         remember(t, bytes, len, doc);

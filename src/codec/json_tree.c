@@ -1,6 +1,6 @@
-/* json.c - strict reading of JSON: no key twice, reasons that can be shown.
+/* json_tree.c - JSON as a tree: reasons that can be shown, and memory that is short.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "safetensors/json.h"
+#include "codec/json_tree.h"
 
 #include <errno.h>
 
@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
-int wr_json_load(const void *bytes, size_t len, json_t **ret, weir_err *err)
+int wr_json_load(const void *bytes, size_t len, size_t flags, json_t **ret,
+                 weir_err *err)
 {
     char shown[4 * JSON_ERROR_TEXT_LENGTH];
     locale_t before = wr_locale_enter();
@@ -16,7 +17,7 @@ int wr_json_load(const void *bytes, size_t len, json_t **ret, weir_err *err)
     json_t *doc;
 
     errno = 0;
-    doc = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &why);
+    doc = json_loadb(bytes, len, flags, &why);
     wr_locale_leave(before);
     /* jansson blames the text when memory is short, or leaves something out;
      * errno has kept it. */
