@@ -13,7 +13,7 @@ set -eu
 
 all='headers.sh format.sh shell.sh selftest.sh layers.py tags.py lengths.py
 heads.py text.py units.py locales.py prints.py doors.py globals.py symbols.py howto.py manual.py
-findings.py'
+findings.py repeats.py'
 
 if [ "$1" = --list ]; then
     echo "$all"

@@ -98,7 +98,7 @@ cat >good.sh <<'END'
 echo "$1"
 END
 for each in layers.py tags.py lengths.py heads.py text.py units.py \
-    locales.py prints.py doors.py globals.py symbols.py howto.py manual.py findings.py headers.sh format.sh shell.sh; do
+    locales.py prints.py doors.py globals.py symbols.py howto.py manual.py findings.py repeats.py headers.sh format.sh shell.sh; do
     expect $each 0 .
 done
 expect lengths.py 0 '2 functions of median 4, p90 4, longest 4'
@@ -218,6 +218,24 @@ expect units.py 1 'one.c:18: base/units.h prints sizes'
 fresh
 echo '/* 4KiB, 500GB/s; fio --bs 4K; 0x4G, 3D, WR_4K */' >>src/base/one.c
 expect units.py 0 '3 files'
+
+# The same six lines for other variables.
+twice() {
+    for name in one two; do
+        printf 'int wr_%s_sum(const int *%s, int n)\n{\n' $name $name
+        printf '    int all = wr_first(%s, n);\n\n' $name
+        printf '    for (int k = 0; k < n; k++) {\n'
+        printf '        if (%s[k] < 0)\n            return -1;\n' $name
+        printf '        all += wr_part(%s[k], n);\n' $name
+        printf '    }\n    return wr_last(%s, all);\n}\n\n' $name
+    done
+}
+fresh
+twice >>src/base/one.c
+expect repeats.py 1 'one.c:20: again in src/base/one.c:32'
+fresh
+twice | sed 's/wr_part(two/wr_piece(two/' >>src/base/one.c
+expect repeats.py 0 '2 files'
 
 fresh
 echo 'fd = open(path, 0); /* unlink(path) */' >>src/base/one.c
