@@ -36,8 +36,8 @@ static const struct wr_vals wr_gone_vals = WR_VALS_OF(
 
 static const struct wr_answer gone_answer = {
     .of = &wr_gone_vals,
-    .say = "{dry?would remove|removed} {spare?spare files|step "
-           "{step}}{two? from the {tier} tier|}, {bytes:b}",
+    .say = "{dry?would remove|removed} {spare?spare files|step {step}}{two? "
+           "from the {tier} tier}, {bytes:bytes}",
 };
 
 struct pruned {
@@ -57,7 +57,7 @@ static const struct wr_vals pruned_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_ckpt_prune = {
     .name = "ckpt-prune",
     .of = &pruned_vals,
-    .say = "[{!count}nothing to remove]",
+    .say = "[{?count=0}nothing to remove]",
 };
 
 /* A line for each copy, as soon as it went. */
@@ -231,9 +231,9 @@ static const struct wr_vals wr_decided_vals = WR_VALS_OF(
 
 static const struct wr_answer decided_answer = {
     .of = &wr_decided_vals,
-    .say = "{done?{dry?step {step} would be {what}|{what} step "
-           "{step}}, {bytes:b}|step {step} {dry?would not be|was not} "
-           "{what}: {problem}}",
+    .say = "{done?{dry?step {step} would be {what}|{what} step {step}}, "
+           "{bytes:bytes}|step {step} {dry?would not be|was not} {what}: "
+           "{problem}}",
 };
 
 /* One copy after the other. */
@@ -272,9 +272,9 @@ const struct wr_answer wr_answer_ckpt_stale = {
     .of = &told_vals,
     .alone = "copies",
     .screen = WR_SCREEN(
-        {.say = "[{!count}no stale steps]"},
-        {.say = "[{?joined}'{fast}' {dry?would be|is} {slow?the fast tier "
-                "of '{slow}'|a store of its own}]"}),
+        {.say = "[{?count=0}no stale steps]"},
+        {.say = "[{?joined}'{fast}' {dry?would be|is} {slow?the fast tier of "
+                "'{slow}'|a store of its own}]"}),
 };
 
 static void on_stale(void *arg, const weir_ckpt_stale *s)

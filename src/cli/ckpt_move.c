@@ -36,9 +36,9 @@ static const struct wr_vals drained_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_ckpt_drain = {
     .name = "ckpt-drain",
     .of = &drained_vals,
-    .say = "[{?steps}drained {steps} step{steps=1?|s}, {bytes:b} in "
-           "{seconds:s}{verified?, read back|}|read back {verified} "
-           "drained step{verified=1?|s}|{?idle}nothing to drain]",
+    .say = "[{?steps>0}drained {steps} step{steps:plural}, {bytes:bytes} in "
+           "{seconds:s}{verified>0?, read back}|{?verified>0}read back "
+           "{verified} drained step{verified:plural}|{?idle}nothing to drain]",
 };
 
 /* Since `before`, which is brought up to date. With --watch one line of JSON per
@@ -217,8 +217,7 @@ static const struct wr_vals saved_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_ckpt_save = {
     .name = "ckpt-save",
     .of = &saved_vals,
-    .say = "saved step {step}: {tensors} tensor{tensors=1?|s}, "
-           "{bytes:b}",
+    .say = "saved step {step}: {tensors} tensor{tensors:plural}, {bytes:bytes}",
 };
 
 /* A file in memory. */
@@ -459,8 +458,7 @@ static const struct wr_vals restored_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_ckpt_restore = {
     .name = "ckpt-restore",
     .of = &restored_vals,
-    .say = "step {step}{two? from the {tier} tier|} is in "
-           "'{folder}'",
+    .say = "step {step}{two? from the {tier} tier} is in '{folder}'",
 };
 
 static int print_found(const struct wr_cli *cli, const weir_ckpt_found *found)

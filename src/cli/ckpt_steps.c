@@ -94,8 +94,9 @@ static const struct wr_vals listed_vals = WR_VALS_OF(
 
 static const struct wr_column ls_columns[] = {
     WR_SAY_COLUMN('<', "step", "{step}", "number given by the trainer"),
-    WR_SAY_COLUMN('<', "saved", "{time_ns:w}", "when it was saved, local time"),
-    WR_SAY_COLUMN('>', "size", "{bytes:b}", "bytes of one copy"),
+    WR_SAY_COLUMN('<', "saved", "{time_ns:date}",
+                  "when it was saved, local time"),
+    WR_SAY_COLUMN('>', "size", "{bytes:bytes}", "bytes of one copy"),
     WR_SAY_COLUMN('>', "ranks", "{world}", "processes that saved it together"),
     WR_SAY_COLUMN(
         '<', "state", "{fast}",
@@ -109,7 +110,7 @@ static const struct wr_column ls_columns[] = {
                   .only = TWO),
     WR_SAY_COLUMN('<', "slow", "{slow}", "and on the slow tier", .only = TWO),
     WR_SAY_COLUMN(
-        '<', "note", "{pinned?pinned{abandoned?, |}|}{abandoned?abandoned|}",
+        '<', "note", "<{?pinned}pinned|{?abandoned}abandoned>",
         "'pinned' if it is kept permanently; 'abandoned' if the run went "
         "back to an older step and on from there: retention keeps the "
         "newest of those"),
@@ -122,10 +123,11 @@ const struct wr_answer wr_answer_ckpt_ls = {
     .screen = WR_SCREEN(
         {.each = "steps", .table = ls_columns, .which = "tiers"},
         {.section = ""},
-        {.say = "{count?{count} step{count=1?|s}, {fast_bytes:b}{tiers=2? "
-                "on the fast tier, {slow_bytes:b} on the slow one, "
-                "{to_drain} to drain|}{abandoned?; {abandoned} abandoned, "
-                "{abandoned_bytes:b}|}|no steps}"}),
+        {.say =
+             "{count>0?{count} step{count:plural}, {fast_bytes:bytes}{tiers=2? "
+             "on the fast tier, {slow_bytes:bytes} on the slow one, {to_drain} "
+             "to drain}{abandoned>0?; {abandoned} abandoned, "
+             "{abandoned_bytes:bytes}}|no steps}"}),
 };
 
 static bool is_good(enum weir_copy copy)
@@ -302,17 +304,17 @@ static const struct wr_column show_columns[] = {
                   "of the elements, as safetensors names it"),
     WR_SAY_COLUMN('<', "shape", "[{shape:x}|scalar]",
                   "dimensions, outermost first"),
-    WR_SAY_COLUMN('>', "size", "{bytes:b}", "bytes"),
+    WR_SAY_COLUMN('>', "size", "{bytes:bytes}", "bytes"),
     {.head = NULL}};
 
 static const struct wr_answer_part show_screen[] = {
-    {.say = "[{?tier}step {step}{two? on the {tier} tier|}, saved {time_ns:w} "
-            "by {world} rank{world=1?|s}{pipeline?, with the pipeline's "
-            "position|}]"},
+    {.say = "[{?tier}step {step}{two? on the {tier} tier}, saved "
+            "{time_ns:date} by {world} rank{world:plural}{pipeline?, with the "
+            "pipeline's position}]"},
     {.section = ""},
     {.each = "tensors", .table = show_columns},
     {.section = ""},
-    {.say = "{count} tensor{count=1?|s}, {bytes:b}"},
+    {.say = "{count} tensor{count:plural}, {bytes:bytes}"},
     {.each = "pairs", .say = "{key}: {value}"},
     {.say = NULL}};
 
@@ -320,7 +322,7 @@ const struct wr_answer wr_answer_ckpt_show = {
     .name = "ckpt-show", .of = &shown_vals, .screen = show_screen};
 
 const struct wr_answer wr_answer_ckpt_show_file = {
-    .name = "ckpt-show-file", .of = &file_vals, .screen = show_screen};
+    .name = "ckpt-show-file", .of = &file_vals, .screen = &show_screen[1]};
 
 static int show_contents(const struct wr_cli *cli, const struct wr_answer *as,
                          const weir_ckpt_found *f)
@@ -447,8 +449,9 @@ static const struct wr_vals wr_checked_vals = WR_VALS_OF(
 static const struct wr_answer checked_answer = {
     .of = &wr_checked_vals,
     .screen = WR_SCREEN(
-        {.say = "{good?step {step:-8} {two?{tier:-5} |}{bytes:9b}  good|}"},
-        {.say = "{good?|step {step:-8} {two?{tier:-5} |}{bytes:9b}  "
+        {.say =
+             "{good?step {step:,-8} {two?{tier:,-5} }{bytes:bytes,9}  good}"},
+        {.say = "{!good?step {step:,-8} {two?{tier:,-5} }{bytes:bytes,9}  "
                 "{unreadable?UNREADABLE|DAMAGED}: {problem}}",
          .warns = true}),
 };
@@ -475,8 +478,8 @@ static const struct wr_vals verify_vals = WR_VALS_OF(
 const struct wr_answer wr_answer_ckpt_verify = {
     .name = "ckpt-verify",
     .of = &verify_vals,
-    .say = "{count} {two?{count=1?copy|copies}|step{count=1?|s}} "
-           "good, {bytes:b} at {bytes_per_s:b}/s",
+    .say = "{count} {two?{count=1?copy|copies}|step{count:plural}} good, "
+           "{bytes:bytes} at {bytes_per_s:bytes}/s",
 };
 
 struct verified_file {

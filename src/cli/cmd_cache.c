@@ -231,15 +231,14 @@ static const struct wr_vals result_vals = WR_VALS_OF(
 
 static const struct wr_column columns[] = {
     WR_SAY_COLUMN('<', "when", "{when}", "'before' the action, or 'now'"),
-    WR_SAY_COLUMN('>', "files", "{found.files:n}", "files checked"),
-    WR_SAY_COLUMN('>', "size", "{found.bytes:b}", "their bytes"),
+    WR_SAY_COLUMN('>', "files", "{found.files:number}", "files checked"),
+    WR_SAY_COLUMN('>', "size", "{found.bytes:bytes}", "their bytes"),
     WR_SAY_COLUMN(
-        '>', "in cache", "{found.resident_bytes=-??|{found.resident_bytes:b}}",
+        '>', "in cache", "[{found.resident_bytes:bytes}|?]",
         "bytes of these in the page cache; '?': the kernel does not tell"),
-    WR_SAY_COLUMN('>', "share",
-                  "{found.resident_percent=-??|{found.resident_percent:.1} %}",
+    WR_SAY_COLUMN('>', "share", "[{found.resident_percent:1} %|?]",
                   "the same in percent"),
-    WR_SAY_COLUMN('>', "dirty", "{found.dirty_shown=-??|{found.dirty_shown:b}}",
+    WR_SAY_COLUMN('>', "dirty", "[{found.dirty_shown:bytes}|?]",
                   "bytes not yet written to the device"),
     {.head = NULL}};
 
@@ -248,8 +247,9 @@ const struct wr_answer wr_answer_cache = {
     .of = &result_vals,
     .screen = WR_SCREEN(
         {.each = "states", .table = columns}, {.section = ""},
-        {.say = "[done by {done_by}][ ({now.synced_files:n} files written "
-                "out first)][{?done_by}; ]checked by {now.checked_by}"}),
+        {.say = "[done by {done_by}][{?now.synced_files>0} "
+                "({now.synced_files:number} files written out "
+                "first)][{?done_by}; ]checked by {now.checked_by}"}),
 };
 
 /* Says on stderr what was not done; the exit code for it. */

@@ -140,18 +140,18 @@ const struct wr_answer wr_answer_convert = {
     .name = "convert",
     .of = &converted_vals,
     .screen = WR_SCREEN(
-        {.say = "{path}: {samples:n} samples{to=jpeg?| in {shards:n} "
-                "shard{shards=1?|s}}, {bytes_in:b} -> {bytes_out:b} "
-                "({ratio:.2})[, {bad_count:n} bad sample{bad_count=1?|s} "
-                "left out]"},
-        {.say = "made in {seconds:.1} s by {threads} thread{threads=1?|s}: "
-                "{bytes_per_s:b}/s read[; an earlier run had made {kept:n} "
-                "of the {to=jpeg?pieces|shards}]"},
-        {.say = "{decode?decode: {decode.before_ms:m} -> "
-                "[{decode.after_ms:m}|none] per sample on one core "
-                "(measured on {decode.samples} samples); "
-                "{costs?costs|saves} {core_seconds:.1} core-seconds per "
-                "epoch|}"}),
+        {.say = "{path}: {samples:number} samples{!to=jpeg? in {shards:number} "
+                "shard{shards:plural}}, {bytes_in:bytes} -> {bytes_out:bytes} "
+                "({ratio:2})[{?bad_count>0}, {bad_count:number} bad "
+                "sample{bad_count:plural} left out]"},
+        {.say = "made in {seconds:1} s by {threads} thread{threads:plural}: "
+                "{bytes_per_s:bytes}/s read[{?kept>0}; an earlier run had made "
+                "{kept:number} of the {to=jpeg?pieces|shards}]"},
+        {.say =
+             "{decode?decode: {decode.before_ms:ms} -> "
+             "[{?decode.after_ms>0}{decode.after_ms:ms}|none] per sample on "
+             "one core (measured on {decode.samples} samples); "
+             "{costs?costs|saves} {core_seconds:1} core-seconds per epoch}"}),
 };
 
 /* One call of the command. */

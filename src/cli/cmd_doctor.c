@@ -91,23 +91,23 @@ static const struct wr_vals outcome_vals = WR_VALS_OF(
 static const struct wr_column found_columns[] = {
     {.head = "",
      .side = '<',
-     .say = "{health:-7}",
+     .say = "{health:,-7}",
      .good = "ok     ",
      .bad = "missing"},
-    {.head = "", .side = '<', .say = "{check:-13}"},
+    {.head = "", .side = '<', .say = "{check:,-13}"},
     {.head = "", .side = '<', .say = "{found}"},
     {.head = NULL}};
 
 static const struct wr_column means_columns[] = {
     {.head = "", .say = ""},
     {.head = "", .say = ""},
-    {.head = "", .say = "{health=ok?|[{means}]}"},
+    {.head = "", .say = "[{?!health=ok}{means}]"},
     {.head = NULL}};
 
 static const struct wr_column remedy_columns[] = {
     {.head = "", .say = ""},
     {.head = "", .say = ""},
-    {.head = "", .say = "{health=ok?|[$ {remedy}]}"},
+    {.head = "", .say = "[{?!health=ok}$ {remedy}]"},
     {.head = NULL}};
 
 const struct wr_answer wr_answer_doctor = {

@@ -66,10 +66,10 @@ const struct wr_answer wr_answer_inspect_made = {
     .name = "inspect-made",
     .of = &made_vals,
     .screen = WR_SCREEN(
-        {.say = "[... and {more} more]"},
-        {.say = "{path}: {files:n} files, {bytes:b} compared with seed {seed} "
-                "in {seconds:.1} s: {count?{damaged} damaged, {missing} "
-                "missing, {extra} too many|all as it was made}"}),
+        {.say = "[{?more>0}... and {more} more]"},
+        {.say = "{path}: {files:number} files, {bytes:bytes} compared with "
+                "seed {seed} in {seconds:1} s: {count>0?{damaged} damaged, "
+                "{missing} missing, {extra} too many|all as it was made}"}),
 };
 
 static void on_problem(void *arg, const char *path, const char *what)

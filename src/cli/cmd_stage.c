@@ -47,12 +47,14 @@ const struct wr_answer wr_answer_stage = {
     .name = "stage",
     .of = &staged_vals,
     .screen = WR_SCREEN(
-        {.say = "{tiers}: {kept:n} of {samples:n} samples staged, "
-                "{tier_bytes:b}"},
-        {.say = "staged {staged:n} now, {already_there:n} before[, "
-                "{not_fitted:n} did not fit][, {bad_count:n} bad "
-                "sample{bad_count=1?|s} left out]"},
-        {.say = "read {bytes_read:b} in {seconds:.1} s, {bytes_per_s:b}/s"}),
+        {.say = "{tiers}: {kept:number} of {samples:number} samples staged, "
+                "{tier_bytes:bytes}"},
+        {.say = "staged {staged:number} now, {already_there:number} "
+                "before[{?not_fitted>0}, {not_fitted:number} did not "
+                "fit][{?bad_count>0}, {bad_count:number} bad "
+                "sample{bad_count:plural} left out]"},
+        {.say = "read {bytes_read:bytes} in {seconds:1} s, "
+                "{bytes_per_s:bytes}/s"}),
 };
 
 #define SHOWN_BAD 20u

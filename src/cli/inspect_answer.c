@@ -583,13 +583,14 @@ static const struct wr_vals inspect_vals = WR_VALS_OF(
 #undef THIS
 
 static const struct wr_column bar_columns[] = {
-    {.head = "", .side = '>', .say = "{from:b} {to=-?or more|- {to:b}}"},
-    {.head = "", .side = '<', .say = "[{bar} ]{count:n} ({share:.1} %)"},
+    {.head = "", .side = '>', .say = "{from:bytes} [- {to:bytes}|or more]"},
+    {.head = "", .side = '<', .say = "[{bar} ]{count:number} ({share:1} %)"},
     {.head = NULL}};
 
 static const struct wr_column class_columns[] = {
     WR_SAY_COLUMN('>', "label", "{label}", "number of the class"),
-    WR_SAY_COLUMN('>', "samples", "{samples:n}", "samples with this label"),
+    WR_SAY_COLUMN('>', "samples", "{samples:number}",
+                  "samples with this label"),
     WR_SAY_COLUMN('<', "class", "[{name}]", "its name, if it has one"),
     {.head = NULL}};
 
@@ -597,81 +598,84 @@ const struct wr_columns wr_inspect_columns[] = {
     {"of --list-classes", class_columns}, {NULL, NULL}};
 
 #define CLASS(which)                                                           \
-    "{classes." which ".samples:n} ({classes." which ".name?'{classes." which  \
-    ".name}'|label {classes." which ".label}})"
+    "{classes." which ".samples:number} ({classes." which                      \
+    ".name?'{classes." which ".name}'|label {classes." which ".label}})"
+
+#define NO_LABEL                                                               \
+    "[{?classes.count>0}{?classes.unlabelled_samples>0}; "                     \
+    "{classes.unlabelled_samples:number} samples have no label]"
 
 static const struct wr_answer_part screen[] = {
     {.section = "{dataset}: {format}"},
-    {.fact = "samples", .say = "{samples:n} in {objects:n} file{objects=1?|s}"},
+    {.fact = "samples",
+     .say = "{samples:number} in {objects:number} file{objects:plural}"},
     {.fact = "fields",
      .each = "shown_fields",
-     .say = "{name}: {text}{label?, the label|}{extra?, if it is asked for|}"},
+     .say = "{name}: {text}{label?, the label}{extra?, if it is asked for}"},
     {.fact = "chunks",
      .each = "shown_chunks",
      .say = "{field}: {text}; a sample touches {touched_per_sample}, "
-            "{bytes_per_sample:b}, {amplification:.1} times its bytes"},
+            "{bytes_per_sample:bytes}, {amplification:1} times its bytes"},
     {.fact = "shape", .say = "[{shown_shape}]"},
     {.fact = "classes",
-     .say =
-         "[{classes.count:n}|{classes.none}]{in_samples? (labels of "
-         "{broken.picked=all?all {broken.examined:n} samples|the "
-         "{broken.examined:n} samples checked})|}[{?classes.largest}, "
-         "{even?each of {classes.largest.samples:n} "
-         "sample{classes.largest.samples=1?|s}|the smallest of " CLASS(
-             "smallest") ", the largest of " CLASS("largest") "}]"
-                                                              "[{?classes."
-                                                              "count}; "
-                                                              "{classes."
-                                                              "unlabelled_"
-                                                              "samples:n} "
-                                                              "samples have no "
-                                                              "label]"},
-    {.fact = "bytes", .say = "{sizes_bytes.total:b}"},
+     .say = "[{?classes.count>0}{classes.count:number}|{classes.none}]"
+            "{in_samples? (labels of {broken.picked=all?all "
+            "{broken.examined:number} samples|the {broken.examined:number} "
+            "samples checked})}[{?classes.largest}, {even?each of "
+            "{classes.largest.samples:number} "
+            "sample{classes.largest.samples:plural}|the smallest of " CLASS(
+                "smallest") ", the largest of " CLASS("largest") "}]" NO_LABEL},
+    {.fact = "bytes", .say = "{sizes_bytes.total:bytes}"},
     {.fact = "sizes",
-     .say = "{one_size?all {sizes_bytes.min:b}|min {sizes_bytes.min:b}, "
-            "median {sizes_bytes.median:b}, mean {sizes_bytes.mean:b}, p90 "
-            "{sizes_bytes.p90:b}, p99 {sizes_bytes.p99:b}, max "
-            "{sizes_bytes.max:b}}"},
+     .say = "{one_size?all {sizes_bytes.min:bytes}|min "
+            "{sizes_bytes.min:bytes}, median {sizes_bytes.median:bytes}, mean "
+            "{sizes_bytes.mean:bytes}, p90 {sizes_bytes.p90:bytes}, p99 "
+            "{sizes_bytes.p99:bytes}, max {sizes_bytes.max:bytes}}"},
     {.fact = "links",
-     .say = "[{links:n} symbolic link{links=1?|s} followed, wherever "
-            "{links=1?it leads|they lead}; --no-links refuses them]"},
+     .say = "[{?links>0}{links:number} symbolic link{links:plural} followed, "
+            "wherever {links=1?it leads|they lead}; --no-links refuses them]"},
     {.fact = "index",
-     .say = "{index.memory_bytes:b} of memory, {index.bytes_per_sample:.1} "
+     .say = "{index.memory_bytes:bytes} of memory, {index.bytes_per_sample:1} "
             "bytes per sample, {index.file?reused from {index.file}|built} in "
-            "{index.seconds:.3} s"},
+            "{index.seconds:3} s"},
     {.fact = "remark", .each = "remarks", .say = "{}", .warns = true},
     {.section = "Samples by size"},
     {.each = "bars", .table = bar_columns},
     {.section = "Classes"},
     {.each = "classes.list", .table = class_columns},
-    {.section = "Pictures ({broken.verified?decoded:|headers of} "
-                "{broken.picked=all?all |{broken.picked=first?the first |}}"
-                "{broken.examined:n}{broken.picked=first?; gzip is read in "
-                "order|})"},
-    {.fact = "dimensions", .say = "[{shown_dims}][; {other_dims:n} others]"},
+    {.section =
+         "Pictures ({broken.verified?decoded:|headers of} "
+         "{broken.picked=all?all |{broken.picked=first?the first }}"
+         "{broken.examined:number}{broken.picked=first?; gzip is read in "
+         "order})"},
+    {.fact = "dimensions",
+     .say = "[{shown_dims}][{?other_dims>0}; {other_dims:number} others]"},
     {.fact = "widths",
-     .say = "[{?pictures.readable}{pictures.width.min} to "
-            "{pictures.width.max}, heights {pictures.height.min} to "
-            "{pictures.height.max}]"},
+     .say =
+         "[{?pictures.readable>0}{pictures.width.min} to {pictures.width.max}, "
+         "heights {pictures.height.min} to {pictures.height.max}]"},
     {.fact = "formats", .say = "[{kinds}]"},
     {.fact = "colours",
-     .say = "{pictures.readable?gray {pictures.gray:n}, RGB {pictures.rgb:n}, "
-            "CMYK or RGBA {pictures.cmyk_or_rgba:n}|}"},
+     .say =
+         "[{?pictures.readable>0}gray {pictures.gray:number}, RGB "
+         "{pictures.rgb:number}, CMYK or RGBA {pictures.cmyk_or_rgba:number}]"},
     {.fact = "turned",
-     .say = "[{pictures.not_upright:n} that EXIF says are not upright: "
-            "--orient exif turns them]"},
+     .say = "[{?pictures.not_upright>0}{pictures.not_upright:number} that EXIF "
+            "says are not upright: --orient exif turns them]"},
     {.fact = "misnamed",
-     .say = "[{pictures.misnamed:n} with an extension of another format]"},
-    {.section = "Problems while indexing: {issues.count:n}"},
+     .say = "[{?pictures.misnamed>0}{pictures.misnamed:number} with an "
+            "extension of another format]"},
+    {.section = "Problems while indexing: {issues.count:number}"},
     {.each = "issues.list", .say = "'{name}': {reason}"},
-    {.say = "[... and {issues.more:n} more]"},
+    {.say = "[{?issues.more>0}... and {issues.more:number} more]"},
     {.section = ""},
-    {.say = "[{?broken.examined}{!broken.count}None of {broken.examined:n} "
-            "samples is broken{broken.verified?.|, as far as their headers "
-            "tell.}]"},
-    {.section = "Broken samples: {broken.count:n} of {broken.examined:n}"},
+    {.say = "[{?broken.examined>0}{?broken.count=0}None of "
+            "{broken.examined:number} samples is broken{broken.verified?.|, as "
+            "far as their headers tell.}]"},
+    {.section =
+         "Broken samples: {broken.count:number} of {broken.examined:number}"},
     {.each = "broken.list", .say = "'{name}': {reason}"},
-    {.say = "[... and {broken.more:n} more]"},
+    {.say = "[{?broken.more>0}... and {broken.more:number} more]"},
     {.say = NULL}};
 
 const struct wr_answer wr_answer_inspect = {

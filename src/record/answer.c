@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "record/phrase.h"
+#include "record/say.h"
 
 /* A document that is being made of parts. */
 struct screen {
@@ -17,9 +17,10 @@ struct screen {
 };
 
 /* "" if memory is short, which the document remembers. To be freed. */
-static char *phrase(const struct screen *sc, const json_t *o, const char *text)
+static char *say_text(const struct screen *sc, const json_t *o,
+                      const char *text)
 {
-    char *s = wr_phrase(o, text);
+    char *s = wr_say_json(o, text);
 
     if (!s)
         wr_doc_fail(sc->d);
@@ -37,14 +38,14 @@ static struct wr_doc_section *section_of(struct screen *sc)
 static void begin_section(struct screen *sc, const json_t *o, const char *title)
 {
     free(sc->title);
-    sc->title = phrase(sc, o, title);
+    sc->title = say_text(sc, o, title);
     sc->s = NULL;
 }
 
 static void add_text(struct screen *sc, const struct wr_answer_part *part,
                      const json_t *o, bool first)
 {
-    char *text = phrase(sc, o, part->say);
+    char *text = say_text(sc, o, part->say);
 
     if (text && *text && part->fact)
         wr_doc_fact(section_of(sc), first || part->warns ? part->fact : "",
@@ -70,14 +71,14 @@ static void add_row(struct screen *sc, struct wr_doc_table *t,
                     const json_t *o, bool spare)
 {
     for (const struct wr_column *c = list; spare && wr_column_is(c); c++) {
-        char *text = phrase(sc, o, c->say);
+        char *text = say_text(sc, o, c->say);
 
         spare = text && !*text;
         free(text);
     }
     for (const struct wr_column *c = list; !spare && wr_column_is(c); c++) {
         char *text = c->only && !(c->only & which) ? NULL
-                                                   : phrase(sc, o, c->say);
+                                                   : say_text(sc, o, c->say);
 
         if (text)
             add_cell(t, c, text);
@@ -89,7 +90,7 @@ static void add_table(struct screen *sc, const struct wr_answer_part *part,
                       const json_t *o, const json_t *rows)
 {
     unsigned which = part->which ? (unsigned)json_integer_value(
-                                       wr_phrase_value(o, part->which))
+                                       wr_json_at(o, part->which))
                                  : 0;
     struct wr_doc_table *t = wr_doc_table_of(section_of(sc), "", part->table,
                                              which);
@@ -108,7 +109,7 @@ static void add_table(struct screen *sc, const struct wr_answer_part *part,
 static void add_part(struct screen *sc, const struct wr_answer_part *part,
                      const json_t *o)
 {
-    json_t *rows = part->each ? wr_phrase_value(o, part->each) : NULL, *row;
+    json_t *rows = part->each ? wr_json_at(o, part->each) : NULL, *row;
     size_t i;
 
     if (part->section)
@@ -131,7 +132,7 @@ static const struct wr_answer_part *
 add_section(struct screen *sc, const struct wr_answer_part *from,
             const json_t *o)
 {
-    json_t *list = from->section && from->each ? wr_phrase_value(o, from->each)
+    json_t *list = from->section && from->each ? wr_json_at(o, from->each)
                                                : NULL;
     size_t count = list ? json_array_size(list) : 1;
     const struct wr_answer_part *p = from + 1;

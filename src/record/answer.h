@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The values have a table (result/value.h): JSON and its schema come from that.
- * What a person sees is a list of parts, whose texts are phrases over the same
- * JSON; rows with WR_VAL_INSIDE are for these alone. */
+ * What a person sees is a list of parts, whose texts are sentences (say.h) over the
+ * same JSON; rows with WR_VAL_INSIDE are for these alone. */
 #ifndef WR_RECORD_ANSWER_H
 #define WR_RECORD_ANSWER_H
 
@@ -13,7 +13,7 @@
 #include "record/doc.h"
 #include "result/value.h"
 
-/* One of these, by what is set; texts and titles are phrases. What comes out
+/* One of these, by what is set; texts and titles have values in them. What comes out
  * empty is left out, and a section in which nothing is. */
 struct wr_answer_part {
     const char *section; /* a new one begins, with this title; "" without */
@@ -21,7 +21,7 @@ struct wr_answer_part {
                             section, whose parts are about that entry */
     const char *fact;    /* the key in front of the text */
     const char *say;     /* a text: a sentence, or of the fact */
-    const struct wr_column *table;    /* with `each`; its cells are phrases */
+    const struct wr_column *table; /* with `each`; its cells are such texts */
     const struct wr_column *below[2]; /* further rows of each entry; left out
                                          where all of their cells are empty */
     const char *which; /* the value with the bits for `only` of the columns */

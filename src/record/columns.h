@@ -54,14 +54,14 @@ struct wr_column {
     unsigned fewer;  /* digits than the value has */
     unsigned digits; /* of `number` */
     enum wr_show show;
-    const char *say;        /* of an answer: its cells are this phrase */
+    const char *say;        /* of an answer: its cells are this text (say.h) */
     const char *good, *bad; /* what is painted when it comes out of it */
 };
 
 /* A column of an answer; `...` is what else there is to say. */
-#define WR_SAY_COLUMN(where, heading, phrase, about, ...)                      \
+#define WR_SAY_COLUMN(where, heading, text, about, ...)                        \
     {                                                                          \
-        .head = heading, .help = about, .side = where, .say = phrase,          \
+        .head = heading, .help = about, .side = where, .say = text,            \
         ##__VA_ARGS__                                                          \
     }
 

@@ -1,127 +1,180 @@
-/* say.c - sentences with measured values in them.
+/* say.c - sentences with values in them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/say.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/c_locale.h"
+#include "base/clock.h"
 #include "base/mem.h"
-#include "base/named.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "record/view.h"
 #include "record/view_say.h"
 
-#define PATH_MAX 64
+#define WORD_BYTES 64 /* of a number, a path or a format */
 
 /* --- values --- */
 
-struct path_value {
-    const struct wr_val *v; /* NULL: the table has no such value */
-    const void *at;
+struct said_value {
+    const char *text;   /* NULL: it is none */
+    const json_t *json; /* NULL: it is of a table */
+    double number;      /* NaN: it is none, or not known */
+    bool flag, known;
+    bool missing; /* the table has no such value */
 };
 
-/* The value at `path`, which ends with a letter of `ends`. */
-static struct path_value find_value(const struct wr_vals *of,
-                                    const void *values, const char *path,
-                                    const char *ends)
+/* The row at `path`, and where its value lies; NULL: there is none. */
+static const struct wr_val *find_row(const struct wr_vals *of,
+                                     const void **values, const char *path,
+                                     size_t all)
 {
-    size_t len = strcspn(path, "."), all = strcspn(path, ends);
+    size_t len = WR_MIN(strcspn(path, "."), all);
+    const struct wr_val *open = NULL;
 
-    if (len > all)
-        len = all;
     for (const struct wr_val *v = of->rows; v->key; v++) {
-        const void *at = (const char *)values + v->at;
-
-        if (strncmp(v->key, path, len) || v->key[len])
-            continue;
-        if (len == all)
-            return (struct path_value){v, at};
-        if (v->kind == WR_VAL_GROUP)
-            return find_value(v->of, at, path + len + 1, ends);
-    }
-    for (const struct wr_val *v = of->rows; v->key; v++)
         if (v->flags & WR_SAY_OPEN)
-            return find_value(v->of, (const char *)values + v->at, path, ends);
-    return (struct path_value){NULL, NULL};
+            open = v;
+        if (strncmp(v->key, path, len) || v->key[len] ||
+            (len < all && v->kind != WR_VAL_GROUP))
+            continue;
+        *values = (const char *)*values + v->at;
+        return len == all
+                   ? v
+                   : find_row(v->of, values, path + len + 1, all - len - 1);
+    }
+    if (!open)
+        return NULL;
+    *values = (const char *)*values + open->at;
+    return find_row(open->of, values, path, all);
 }
 
-static const char *text_of(const struct path_value *f)
+static double number_at(const struct wr_val *v, const void *at)
 {
-    return wr_text_at(f->at, 0);
-}
-
-static double number_at(const struct path_value *f)
-{
-    return f->v->kind == WR_VAL_FLAG ? *(const bool *)f->at
-                                     : wr_number_at(f->at, 0);
-}
-
-/* NaN: not known. */
-static double number_of(const struct path_value *f)
-{
-    double x = number_at(f);
-
-    return isfinite(x) && x >= 0 ? x : NAN;
+    if (v->kind > WR_VAL_MAYBE)
+        return NAN;
+    return v->kind == WR_VAL_FLAG ? *(const bool *)at : wr_number_at(at, 0);
 }
 
 double wr_vals_number(const struct wr_vals *of, const void *values,
                       const char *path)
 {
-    const struct path_value f = find_value(of, values, path, "");
+    const struct wr_val *v = find_row(of, &values, path, strlen(path));
 
-    return f.v && f.v->kind <= WR_VAL_MAYBE ? number_at(&f) : NAN;
+    return v ? number_at(v, values) : NAN;
+}
+
+static struct said_value table_value(const struct wr_vals *of,
+                                     const void *values, const char *path,
+                                     size_t len)
+{
+    const struct wr_val *v = find_row(of, &values, path, len);
+    struct said_value is = {.number = v ? number_at(v, values) : NAN};
+
+    is.missing = !v;
+    is.flag = v && v->kind == WR_VAL_FLAG;
+    if (v && v->kind == WR_VAL_TEXT)
+        is.text = wr_text_at(values, 0);
+    if (!isfinite(is.number) || is.number < 0)
+        is.number = NAN;
+    is.known = is.text ? *is.text : !isnan(is.number);
+    return is;
+}
+
+static json_t *find_json(const json_t *o, const char *path, size_t len)
+{
+    json_t *j = (json_t *)(uintptr_t)o;
+    const char *end = path + len;
+
+    while (j && path < end) {
+        size_t n = WR_MIN(strcspn(path, "."), (size_t)(end - path));
+        char key[WORD_BYTES];
+
+        snprintf(key, sizeof(key), "%.*s", (int)n, path);
+        j = json_object_get(j, key);
+        path += n + 1;
+    }
+    return j;
+}
+
+json_t *wr_json_at(const json_t *o, const char *path)
+{
+    return find_json(o, path, strlen(path));
+}
+
+static struct said_value json_value(const json_t *j)
+{
+    double x = json_is_boolean(j)  ? json_is_true(j)
+               : json_is_number(j) ? json_number_value(j)
+                                   : NAN;
+    const char *text = json_string_value(j);
+
+    return (struct said_value){.text = text,
+                               .json = j,
+                               .number = x,
+                               .flag = json_is_boolean(j),
+                               .known = text ? *text
+                                        : json_is_array(j)
+                                            ? json_array_size(j)
+                                            : json_is_object(j) || x >= 0};
 }
 
 /* --- formats --- */
 
-static char *put_digits(double x, const char *format, char *buf, size_t cap)
+static char *put_digits(char *buf, const char *format, double x)
 {
-    bool short_one = *format == 'g';
-    int digits = format[short_one] == '}' ? 6 : format[short_one] - '0';
-    bool percent = format[strcspn(format, "%}")] == '%';
+    bool brief = *format == 'g', percent = strchr(format, '%');
+    char digit = format[brief];
 
     x *= percent ? 100 : 1;
-    snprintf(buf, cap, short_one ? "%.*g%s" : "%.*f%s", digits, x,
+    snprintf(buf, WORD_BYTES, brief ? "%.*g%s" : "%.*f%s",
+             digit >= '0' && digit <= '9' ? digit - '0' : 6, x,
              percent ? " %" : "");
     return buf;
 }
 
-static char *put_bytes(double x, char *buf, size_t cap)
+static char *put_number(char *buf, size_t cap, double x)
 {
-    return wr_format_bytes(buf, cap, x);
+    return wr_say_number(x, buf, cap);
 }
 
-static char *put_size(double x, char *buf, size_t cap)
-{
-    return wr_format_binary(buf, cap, x);
-}
-
-static char *put_count(double x, char *buf, size_t cap)
+static char *put_count(char *buf, size_t cap, double x)
 {
     if (x < 9.95)
-        return put_digits(x, "1", buf, cap);
+        return put_digits(buf, "1", x);
     return wr_format_count(buf, cap, (uint64_t)(fmin(x, 1e18) + 0.5));
 }
 
-static char *put_s(double x, char *buf, size_t cap)
+static char *put_millions(char *buf, size_t cap, double x)
 {
-    return wr_format_ns(buf, cap, x * 1e9);
+    (void)cap;
+    return put_digits(buf, "0", x / 1e6);
 }
 
-static char *put_ms(double x, char *buf, size_t cap)
+static char *put_time(char *buf, size_t cap, double seconds)
 {
-    return wr_format_ns(buf, cap, x * 1e6);
+    return wr_say_time(seconds, buf, cap);
 }
 
-static char *put_us(double x, char *buf, size_t cap)
+/* "2026-11-16 08:15:02" */
+static char *put_date(char *buf, size_t cap, double ns)
 {
-    return wr_format_ns(buf, cap, x * 1e3);
+    time_t t = (time_t)(ns / (double)WR_NS_PER_SEC);
+    struct tm tm;
+
+    if (ns <= 0 || !localtime_r(&t, &tm) ||
+        !strftime(buf, cap, "%Y-%m-%d %H:%M:%S", &tm))
+        snprintf(buf, cap, "-");
+    return buf;
 }
 
-static char *put_plural(double x, char *buf, size_t cap)
+static char *put_plural(char *buf, size_t cap, double x)
 {
     snprintf(buf, cap, "%s", x == 1 ? "" : "s");
     return buf;
@@ -129,165 +182,266 @@ static char *put_plural(double x, char *buf, size_t cap)
 
 static const struct {
     const char *name;
-    char *(*put)(double x, char *buf, size_t cap);
-} formats[] = {{"number", wr_say_number},
-               {"count", put_count},
-               {"bytes", put_bytes},
-               {"size", put_size},
-               {"time", wr_say_time},
-               {"s", put_s},
-               {"ms", put_ms},
-               {"us", put_us},
+    char *(*put)(char *buf, size_t cap, double x);
+    double unit; /* x is in; 0: 1 */
+} formats[] = {{"number", put_number},     {"count", put_count},
+               {"millions", put_millions}, {"bytes", wr_format_bytes},
+               {"size", wr_format_binary}, {"time", put_time},
+               {"s", wr_format_ns, 1e9},   {"ms", wr_format_ns, 1e6},
+               {"us", wr_format_ns, 1e3},  {"date", put_date},
                {"plural", put_plural}};
 
-/* What stands for a number; NULL: it is not known. */
-static char *put_number(double x, const char *format, char *buf, size_t cap)
+/* As it is, maybe in `buf`. */
+static const char *plain_text(const struct said_value *v, char buf[WORD_BYTES])
 {
-    char name[16];
+    if (v->text)
+        return v->text;
+    if (isnan(v->number))
+        return "-";
+    if (v->flag)
+        return v->number > 0 ? "yes" : "no";
+    if (!json_is_integer(v->json))
+        return put_digits(buf, "0", v->number);
+    snprintf(buf, WORD_BYTES, "%" PRIu64,
+             (uint64_t)json_integer_value(v->json));
+    return buf;
+}
 
-    if (isnan(x))
-        return NULL;
+/* NULL: there is no such format. */
+static const char *value_text(const struct said_value *v, const char *format,
+                              char buf[WORD_BYTES])
+{
+    double x = v->number;
+
+    if (isnan(x) || !*format)
+        return plain_text(v, buf);
     if (strchr("g0123456789", *format))
-        return put_digits(x, format, buf, cap);
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(format, "}"), format);
+        return put_digits(buf, format, x);
     for (size_t i = 0; i < WR_ARRAY_LEN(formats); i++)
-        if (!strcmp(formats[i].name, name))
-            return formats[i].put(x, buf, cap);
+        if (!strcmp(formats[i].name, format))
+            return formats[i].put(
+                buf, WORD_BYTES, formats[i].unit > 0 ? x * formats[i].unit : x);
     return NULL;
 }
 
 /* --- a sentence --- */
 
+/* A text that grows. */
 struct saying {
-    const struct wr_vals *of;
+    const struct wr_vals *of; /* NULL: of JSON */
     const void *values;
-    char *buf;
-    size_t cap, used;
-    bool known; /* all values of the part that is being put together */
+    const json_t *json;
+    char *text; /* owned */
+    size_t len, cap;
+    bool unknown; /* a value of the part that is being put together */
+    bool failed;  /* memory is short */
 };
 
-static void add(struct saying *s, const char *text, size_t len)
+static void put(struct saying *s, const char *text, size_t len)
 {
-    len = WR_MIN(len, s->cap - 1 - s->used);
-    memcpy(s->buf + s->used, text, len);
-    s->used += len;
-    s->buf[s->used] = '\0';
+    s->failed |= !wr_grow(&s->text, &s->cap, s->len + len + 1, 1);
+    if (s->failed)
+        return;
+    memcpy(s->text + s->len, text, len);
+    s->len += len;
+    s->text[s->len] = '\0';
 }
 
-/* Returns what comes after the "}". A path that the table has not stays: it is
- * a mistake in the sentence, which shows then. */
-static const char *add_value(struct saying *s, const char *path)
+static void put_blanks(struct saying *s, size_t count)
 {
-    const struct path_value f = find_value(s->of, s->values, path, ":}");
-    const char *end = path + strcspn(path, "}");
-    const char *format = path + strcspn(path, ":}"), *text;
-    char buf[64];
+    while (count-- > 0)
+        put(s, " ", 1);
+}
 
-    if (!f.v) {
-        add(s, path - 1, (size_t)(end - path) + 2);
-        return end + 1;
+static struct said_value find_value(const struct saying *s, const char *path,
+                                    size_t len)
+{
+    return s->of ? table_value(s->of, s->values, path, len)
+                 : json_value(find_json(s->json, path, len));
+}
+
+/* "path=word" and the like; the word ends with a letter of `ends`. */
+static bool is_so(const struct saying *s, const char *p, const char *ends)
+{
+    bool not = *p == '!', so;
+    size_t len = strcspn(p += not, "=<> ?}");
+    const struct said_value v = find_value(s, p, len);
+    const char *word = p + len + 1, *text;
+    char buf[WORD_BYTES];
+
+    if (p[len] == '<') {
+        so = v.number < wr_strtod(word, NULL);
+    } else if (p[len] == '>') {
+        so = v.number > wr_strtod(word, NULL);
+    } else if (p[len] == '=') {
+        text = plain_text(&v, buf);
+        len = strcspn(word, ends);
+        so = strlen(text) == len && !memcmp(text, word, len);
+    } else {
+        so = v.flag ? v.number > 0 : v.known;
     }
-    text = f.v->kind == WR_VAL_TEXT
-               ? text_of(&f)
-               : put_number(number_of(&f), format + (*format == ':'), buf,
-                            sizeof(buf));
-    if (text && *text)
-        add(s, text, strlen(text));
-    else if (!text || f.v->kind == WR_VAL_TEXT)
-        s->known = false;
-    return end + 1;
-}
-
-static const char *add_part(struct saying *s, const char *p, const char *ends);
-
-/* "a|b|c>" */
-static const char *add_items(struct saying *s, const char *p)
-{
-    bool known = s->known, any = false;
-
-    do {
-        size_t before = s->used;
-
-        s->known = true;
-        if (any)
-            add(s, ", ", 2);
-        p = add_part(s, p, "|>");
-        any |= s->known;
-        s->used = s->known ? s->used : before;
-    } while (*p++ == '|');
-    s->known = known && any;
-    return p;
-}
-
-/* Up to a letter of `ends`, which is returned. */
-static const char *add_part(struct saying *s, const char *p, const char *ends)
-{
-    while (*p && !strchr(ends, *p)) {
-        size_t before = s->used, len = strcspn(p, "[]<|>{");
-        bool known = s->known;
-
-        add(s, p, len);
-        p += len;
-        if (*p == '{') {
-            p = add_value(s, p + 1);
-        } else if (*p == '<') {
-            p = add_items(s, p + 1);
-        } else if (*p == '[') {
-            s->known = true;
-            p = add_part(s, p + 1, "]") + 1;
-            s->used = s->known ? s->used : before + len;
-            s->known = known;
-        } else if (*p && !strchr(ends, *p)) {
-            add(s, p++, 1);
-        }
-    }
-    return p;
-}
-
-/* One condition of `when`. */
-static bool is_so(const struct wr_vals *of, const void *values, const char *p)
-{
-    bool not = *p == '!';
-    const struct path_value f = find_value(of, values, p + not, "=<> ");
-    const char *word = p + strcspn(p, "=<> ");
-    size_t len = strcspn(word, " ") - 1;
-    bool so;
-
-    if (!f.v)
-        return false;
-    if (*word == '<')
-        return number_of(&f) < wr_strtod(word + 1, NULL);
-    if (*word == '>')
-        return number_of(&f) > wr_strtod(word + 1, NULL);
-    if (*word == '=')
-        return !strncmp(text_of(&f), word + 1, len) && !text_of(&f)[len];
-    so = f.v->kind == WR_VAL_TEXT   ? *text_of(&f)
-         : f.v->kind == WR_VAL_FLAG ? number_of(&f) > 0
-                                    : !isnan(number_of(&f));
     return so != not ;
 }
 
-static bool is_all_so(const struct wr_vals *of, const void *values,
-                      const char *when)
+static bool is_all_so(const struct saying *s, const char *when)
 {
     for (const char *p = when; p; p = strchr(p, ' '), p += p != NULL)
-        if (!is_so(of, values, p))
+        if (!is_so(s, p, " "))
             return false;
     return true;
+}
+
+/* `form` as in "{bytes:bytes,8}", behind the ':'. */
+static void put_value(struct saying *s, const struct said_value *v,
+                      const char *form)
+{
+    char format[WORD_BYTES], buf[WORD_BYTES];
+    size_t len = strcspn(form, ",}"), columns, width;
+    long side = form[len] == ',' ? strtol(form + len + 1, NULL, 10) : 0;
+    const char *text;
+
+    snprintf(format, sizeof(format), "%.*s", (int)len, form);
+    s->unknown |= !v->known;
+    for (size_t i = 0; i < json_array_size(v->json); i++) {
+        const struct said_value entry = json_value(json_array_get(v->json, i));
+
+        text = *format == 'x' ? "x" : ", ";
+        put(s, text, i ? strlen(text) : 0);
+        put_value(s, &entry, "}");
+    }
+    if (json_is_array(v->json))
+        return;
+    text = value_text(v, format, buf);
+    s->unknown |= !text;
+    text = text ? text : "";
+    columns = wr_text_width(text);
+    width = (size_t)labs(side);
+    put_blanks(s, side > 0 && width > columns ? width - columns : 0);
+    put(s, text, strlen(text));
+    put_blanks(s, side < 0 && width > columns ? width - columns : 0);
+}
+
+static const char *put_text(struct saying *s, const char *p, const char *ends);
+
+/* "this|that}": the one or the other; returns what follows. */
+static const char *put_either(struct saying *s, bool first, const char *p)
+{
+    for (bool this = true;; this = false, p++) {
+        bool unknown = s->unknown;
+        size_t mark = s->len;
+
+        p = put_text(s, p, "|}");
+        if (this != first) {
+            s->len = mark;
+            s->unknown = unknown;
+        }
+        if (*p != '|')
+            return *p ? p + 1 : p;
+    }
+}
+
+/* What stands between braces; returns what follows. A path that the table has not
+ * stays: it is a mistake in the sentence, which shows then. */
+static const char *put_brace(struct saying *s, const char *p)
+{
+    size_t len = strcspn(p, ":?=<>}"), all = strcspn(p, "}");
+    struct said_value v;
+
+    if (*p == '?')
+        s->unknown |= !is_so(s, p + 1, "}");
+    else if (p[len] && !strchr(":}", p[len]))
+        return put_either(s, is_so(s, p, "?}"), p + strcspn(p, "?") + 1);
+    else if ((v = find_value(s, p, len)).missing)
+        put(s, p - 1, all + 2);
+    else
+        put_value(s, &v, p + len + (p[len] == ':'));
+    return p[all] ? p + all + 1 : p + all;
+}
+
+/* "a|b]": of the texts with all of their values the first. */
+static const char *put_choice(struct saying *s, const char *p)
+{
+    bool unknown = s->unknown, done = false;
+
+    for (;; p++) {
+        size_t mark = s->len;
+
+        s->unknown = false;
+        p = put_text(s, p, "|]");
+        if (s->unknown || done)
+            s->len = mark;
+        done |= !s->unknown;
+        if (*p != '|')
+            break;
+    }
+    s->unknown = unknown;
+    return *p ? p + 1 : p;
+}
+
+/* "a|b>": all of these, with ", " between. */
+static const char *put_items(struct saying *s, const char *p)
+{
+    bool unknown = s->unknown, any = false;
+
+    for (;; p++) {
+        size_t mark = s->len;
+
+        s->unknown = false;
+        put(s, ", ", any ? 2 : 0);
+        p = put_text(s, p, "|>");
+        if (s->unknown)
+            s->len = mark;
+        any |= !s->unknown;
+        if (*p != '|')
+            break;
+    }
+    s->unknown = unknown || !any;
+    return *p ? p + 1 : p;
+}
+
+/* Up to one of `ends`; returns where that is. */
+static const char *put_text(struct saying *s, const char *p, const char *ends)
+{
+    while (*p && !strchr(ends, *p)) {
+        if (*p == '{')
+            p = put_brace(s, p + 1);
+        else if (*p == '[')
+            p = put_choice(s, p + 1);
+        else if (*p == '<')
+            p = put_items(s, p + 1);
+        else
+            put(s, p++, 1);
+    }
+    return p;
+}
+
+/* All of it; NULL: memory is short. */
+static char *put_all(struct saying *s, const char *text)
+{
+    put(s, "", 0);
+    put_text(s, text, "");
+    if (!s->failed) {
+        s->text[s->len] = '\0';
+        return s->text;
+    }
+    free(s->text);
+    return NULL;
+}
+
+char *wr_say_json(const json_t *o, const char *text)
+{
+    return put_all(&(struct saying){.json = o}, text);
 }
 
 bool wr_sentence(const struct wr_sentence *s, const struct wr_vals *of,
                  const void *values, char *buf, size_t cap)
 {
-    struct saying saying = {of, values, buf, cap, 0, true};
+    struct saying saying = {.of = of, .values = values};
+    char *text = is_all_so(&saying, s->when) ? put_all(&saying, s->text) : NULL;
 
-    *buf = '\0';
-    if (is_all_so(of, values, s->when))
-        add_part(&saying, s->text, "");
-    if (!saying.known)
-        saying.used = 0;
-    buf[saying.used] = '\0';
-    return saying.used > 0;
+    snprintf(buf, cap, "%s", text && !saying.unknown ? text : "");
+    free(text);
+    return *buf;
 }
 
 size_t wr_sentences(struct wr_doc_section *s, const char *label,

@@ -1,20 +1,37 @@
-/* say.h - sentences with measured values in them.
+/* say.h - sentences with values in them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A sentence is a text in which {path:format} stands for a value of a table
- * (result/value.h); the path goes down groups: {result.bytes_per_s:bytes}. It is
- * not said where one of its values is not known, or below 0. A part in [] vanishes
- * by itself. <a|b|c> are items with ", " between them, of which those vanish whose
- * values are not known; with none left, it is as if a value were not known.
+ * A sentence is a text with values in it, which are named by a path that goes down
+ * groups: {result.bytes_per_s:bytes}. Views have theirs in a table
+ * (result/value.h), answers in a JSON object.
  *
- * Formats: none for a text; digits behind the point (0, 1, ...); g, or with so many
- * digits at most (g3); with % percent of a share (1%, g4%); number (three digits),
- * count (1,234, 5.6); bytes (powers of 1000), size (of 1024); time of seconds, as long
- * ones are told; s, ms and us, short times of these units; plural, an "s" unless
- * it is one. */
+ *     {path}          as it is: a text, a whole number, "yes" or "no"; of a list
+ *                     "a, b"
+ *     {path:format}   as the format says, see below
+ *     {path:bytes,8} {path:,-8}   in 8 columns, on their right or left side
+ *     [of {a}|of {b}|all]   the first of these texts all of whose values are known;
+ *                     if there is none, the part vanishes
+ *     <a|b|c>         those items all of whose values are known, with ", " between;
+ *                     with none left, it is as if a value were not known
+ *     {when?this}     one of two texts (or nothing): {count=1?is|are}
+ *     {when?this|that}
+ *     {?when}         nothing; as a value that is known only if it is so
+ *
+ * A `when` is "path" (a flag is true, a text or list not empty, a number known),
+ * "path=word", "path>number" or "path<number"; with a "!" in front, the opposite.
+ * Known is what is neither missing nor null, below 0, nor an empty text or list.
+ * A sentence of a view is not said where one of its values is not known; that of an
+ * answer is, with "-" for a number.
+ *
+ * Formats: digits behind the point (0, 1, ...); g, or with so many digits at most
+ * (g3); with % percent of a share (1%, g4%); number (three digits), count (1,234,
+ * 5.6), millions; bytes (powers of 1000), size (of 1024); time of seconds, as long
+ * ones are told; s, ms and us, short times of these units; date, local time of
+ * nanoseconds since 1970; plural, an "s" unless it is one; x, a list as "2x3". */
 #ifndef WR_RECORD_SAY_H
 #define WR_RECORD_SAY_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,10 +48,8 @@ struct wr_doc_section;
 /* A row of a list, which ends with one that has no text. */
 struct wr_sentence {
     const char *text;
-    /* Only if all of this is so, with blanks between: "path" (a flag is true, a
-     * text is not empty, a number is known), "!path", "path=word", "path>number",
-     * "path<number". NULL: always. */
-    const char *when;
+    const char *when; /* only if all of these are so, with blanks between; NULL:
+                         always */
     /* Its name in front of the section; NULL: it is a note. */
     const char *fact;
     /* A fact that is all about the record: of several it has the label of the
@@ -62,5 +77,10 @@ size_t wr_sentences_top(struct wr_doc *d, const char *label,
                         const struct wr_sentence *list,
                         const struct wr_vals *of, const void *values,
                         size_t room);
+
+/* Of JSON: the text, to be freed (NULL: memory is short), and the value at a path,
+ * NULL if there is none. */
+char *wr_say_json(const json_t *o, const char *text);
+json_t *wr_json_at(const json_t *o, const char *path);
 
 #endif

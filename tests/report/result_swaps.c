@@ -512,10 +512,12 @@ static void check_sentence(FILE *out, const struct wr_sentence *s,
     for (const char *a = strchr(s->text, '{'), *b; a; a = b) {
         size_t m = strcspn(a, "}") + 1, n;
 
-        check_path(a + 1, strcspn(a + 1, ":}"), of, values);
+        b = a + 1 + strspn(a + 1, "?!");
+        check_path(b, strcspn(b, ":?=<>}"), of, values);
         b = strchr(a + 1, '{');
         n = b ? strcspn(b, "}") + 1 : 0;
-        if (!b || (m == n && !memcmp(a, b, m)))
+        if (!b || (m == n && !memcmp(a, b, m)) || memchr(a, '?', m) ||
+            memchr(b, '?', n))
             continue;
         snprintf(text, sizeof(text), "%.*s%.*s%.*s%.*s%s", (int)(a - s->text),
                  s->text, (int)n, b, (int)(b - a - (long)m), a + m, (int)m, a,

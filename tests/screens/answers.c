@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * With all values known and different, and with as few as there may be: two
- * phrases, columns or rows that change places show. */
+ * sentences, columns or rows that change places show. All that sentences name must be
+ * values of the answer. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/answers.h"
+#include "record/columns.h"
+#include "record/say.h"
 
 static const struct wr_answer *const answers[] = {
 #define ENTRY(name) &wr_answer_##name,
@@ -74,6 +77,52 @@ static json_t *make_all(struct maker *m, const struct wr_vals *of)
     return o;
 }
 
+/* All values that the text names are there; "{}" is the entry of a list. */
+static void check_text(const json_t *o, const char *text)
+{
+    char path[64];
+
+    for (const char *p = text; p && json_is_object(o) && *p; p++) {
+        if (*p != '{')
+            continue;
+        p += 1 + strspn(p + 1, "?!");
+        snprintf(path, sizeof(path), "%.*s", (int)strcspn(p, ":?=<>}"), p);
+        if (wr_json_at(o, path))
+            continue;
+        printf("'%s' is not a value: %s\n", path, text);
+        exit(1);
+    }
+}
+
+static void check_columns(const json_t *o, const struct wr_column *list)
+{
+    for (const struct wr_column *c = list; c && wr_column_is(c); c++)
+        check_text(o, c->say);
+}
+
+static void check_answer(const struct wr_answer *a)
+{
+    struct maker m = {.full = true};
+    json_t *all = make_all(&m, a->of);
+    const json_t *about = all;
+
+    check_text(all, a->say);
+    for (const struct wr_answer_part *p = a->screen;
+         p && (p->section || p->say || p->table); p++) {
+        const json_t *o = p->section ? all : about;
+
+        if (p->each)
+            o = json_array_get(wr_json_at(o, p->each), 0);
+        about = p->section ? o : about;
+        check_text(o, p->section);
+        check_text(o, p->say);
+        check_columns(o, p->table);
+        for (size_t k = 0; k < WR_ARRAY_LEN(p->below); k++)
+            check_columns(o, p->below[k]);
+    }
+    json_decref(all);
+}
+
 static void show(const struct wr_answer *a, bool full, bool flags)
 {
     const struct wr_doc_text_style style = {.width = 80, .whole = true};
@@ -90,6 +139,7 @@ static void show(const struct wr_answer *a, bool full, bool flags)
 int main(void)
 {
     for (size_t k = 0; k < WR_ARRAY_LEN(answers); k++) {
+        check_answer(answers[k]);
         show(answers[k], /* full= */ true, /* flags= */ true);
         show(answers[k], /* full= */ true, /* flags= */ false);
         show(answers[k], /* full= */ false, /* flags= */ false);

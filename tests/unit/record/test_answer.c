@@ -1,4 +1,4 @@
-/* test_answer.c - unit tests of phrase.c, answer.c and doc_text_list.c.
+/* test_answer.c - unit tests of say.c, answer.c and doc_text_list.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,20 +11,20 @@
 #include <string.h>
 
 #include "record/answer.h"
-#include "record/phrase.h"
+#include "record/say.h"
 
-/* --- phrases --- */
+/* --- sentences --- */
 
-static void expect_phrase(const char *phrase, const char *want)
+static void expect_text(const char *sentence, const char *want)
 {
     json_t *o = json_loads(
         "{\"n\": 3, \"one\": 1, \"none\": 0, \"big\": 1234567, \"ns\": 1530000,"
         " \"us\": 1530, \"ms\": 1.53, \"s\": 0.00153, \"rate\": 2.345,"
         " \"word\": \"fast\", \"empty\": \"\", \"null\": null, \"yes\": true,"
-        " \"no\": false, \"in\": {\"x\": 7, \"y\": {\"z\": 8}},"
+        " \"no\": false, \"below\": -1, \"in\": {\"x\": 7, \"y\": {\"z\": 8}},"
         " \"list\": [\"a\", \"b\"], \"dims\": [2, 3], \"nothing\": []}",
         0, NULL);
-    char *text = wr_phrase(o, phrase);
+    char *text = wr_say_json(o, sentence);
 
     assert_non_null(o);
     assert_non_null(text);
@@ -36,47 +36,63 @@ static void expect_phrase(const char *phrase, const char *want)
 static void test_values(void **state)
 {
     (void)state;
-    expect_phrase("", "");
-    expect_phrase("plain", "plain");
-    expect_phrase("{n} {word} {in.x} {in.y.z}", "3 fast 7 8");
-    expect_phrase("{big:n} {big:b} {big:M}", "1,234,567 1.2 MB 1");
-    expect_phrase("{ns:t} {us:u} {ms:m} {s:s}", "1.5 ms 1.5 ms 1.5 ms 1.5 ms");
-    expect_phrase("{rate:.1} {rate:.2} {rate}", "2.3 2.35 2");
-    expect_phrase("<{n:4}> <{n:-4}> <{word:6}> <{big:-8b}>",
-                  "<   3> <3   > <  fast> <1.2 MB  >");
-    expect_phrase("{list} {dims:x} {nothing}", "a, b 2x3 ");
-    expect_phrase("{null} {missing} {in.missing} {yes} {no}", "- - - yes no");
+    expect_text("", "");
+    expect_text("plain > all", "plain > all");
+    expect_text("{n} {word} {in.x} {in.y.z}", "3 fast 7 8");
+    expect_text("{big:number} {big:bytes} {big:millions}",
+                "1,234,567 1.2 MB 1");
+    expect_text("{big:size} {ns:count} {n:count}", "1.177 MiB 1,530,000 3.0");
+    expect_text("{us:us} {ms:ms} {s:s} {s:time}",
+                "1.5 ms 1.5 ms 1.5 ms 1.53 ms");
+    expect_text("{rate:1} {rate:2} {rate} {rate:g} {rate:g2} {rate:1%}",
+                "2.3 2.35 2 2.345 2.3 234.5 %");
+    expect_text("({n:,4}) ({n:,-4}) ({word:,6}) ({big:bytes,-8})",
+                "(   3) (3   ) (  fast) (1.2 MB  )");
+    expect_text("{list} {dims:x} {nothing}", "a, b 2x3 ");
+    expect_text("{null} {missing} {in.missing} {yes} {no}", "- - - yes no");
 }
 
 static void test_either(void **state)
 {
     (void)state;
-    expect_phrase("{n?some|none} {none?some|none}", "some none");
-    expect_phrase("{empty?a|b}{null?a|b}{missing?a|b}{nothing?a|b}{no?a|b}",
-                  "bbbbb");
-    expect_phrase("{one=1?is|are} {n=1?is|are}", "is are");
-    expect_phrase("{word=fast?a|b}{word=fas?a|b}{word=slow?a|b}", "abb");
-    expect_phrase("step{n=1?|s} step{one=1?|s}", "steps step");
-    expect_phrase("{n?only}{none?only}", "only");
-    expect_phrase("{n?{word} of {n}|no {word}}", "fast of 3");
-    expect_phrase("{none?{word}|{n?{in.x}|x}!}", "7!");
-    expect_phrase("{null=-??|{null}}{n=-??|{n}}", "?3");
+    expect_text("{n>0?some|none} {none>0?some|none}", "some none");
+    expect_text("{empty?a|b}{null?a|b}{missing?a|b}{nothing?a|b}{no?a|b}",
+                "bbbbb");
+    expect_text("{none?a|b}{below?a|b}{in?a|b}{yes?a|b}{!yes?a|b}", "abaab");
+    expect_text("{one=1?is|are} {n=1?is|are} {!n=1?are|is}", "is are are");
+    expect_text("{word=fast?a|b}{word=fas?a|b}{word=slow?a|b}", "abb");
+    expect_text("{n<4?a|b}{n<3?a|b}{n>2.5?a|b}{null<3?a|b}{null>3?a|b}",
+                "ababb");
+    expect_text("step{n:plural} step{one:plural}", "steps step");
+    expect_text("{n?only}{null?only}", "only");
+    expect_text("{n?{word} of {n}|no {word}}", "fast of 3");
+    expect_text("{null?{word}|{n?{in.x}|x}!}", "7!");
 }
 
 static void test_choices(void **state)
 {
     (void)state;
-    expect_phrase("a[, {n} left]", "a, 3 left");
-    expect_phrase("a[, {none} left]", "a");
-    expect_phrase("a[, {empty}][, {null}][, {missing}][, {nothing}]b", "ab");
-    expect_phrase("[{none}|{missing}|{n}|{one}]", "3");
-    expect_phrase("[{none}|all]", "all");
-    expect_phrase("[{?yes}shown][{?no}hidden][{!no}too][{!yes}not]",
-                  "showntoo");
-    expect_phrase("[{n}[ of {none}][ in {in.x}]]", "3 in 7");
-    /* what one of two texts shows does not count */
-    expect_phrase("[{n?{none:b}|}]", "0 B");
-    expect_phrase("[unfinished {n", "unfinished 3");
+    expect_text("a[, {n} left]", "a, 3 left");
+    expect_text("a[, {none} left]", "a, 0 left");
+    expect_text("a[{?none>0}, {none} left]", "a");
+    expect_text("a[, {empty}][, {null}][, {missing}][, {nothing}]b", "ab");
+    expect_text("a[, {below}]b", "ab");
+    expect_text("[{null}|{missing}|{n}|{one}]", "3");
+    expect_text("[{null}|all]", "all");
+    expect_text("[{?yes}shown][{?no}hidden][{?!no}too][{?!yes}not]",
+                "showntoo");
+    expect_text("[{n}[ of {null}][ in {in.x}]]", "3 in 7");
+    expect_text("[{n?{null}|}]x[{n?|{null}}y]", "xy");
+    expect_text("[unfinished {n", "unfinished 3");
+}
+
+static void test_items(void **state)
+{
+    (void)state;
+    expect_text("<a {n}|b {null}|c {one}>.", "a 3, c 1.");
+    expect_text("<{null}|{n}>", "3");
+    expect_text("x[: <{null}|{missing}>]", "x");
+    expect_text("<a[ of {null}|]|[{?yes}b]>", "a, b");
 }
 
 /* --- lists --- */
@@ -235,8 +251,8 @@ static const struct wr_vals values_vals = WR_VALS_OF(
 
 static const struct wr_column columns[] = {
     WR_SAY_COLUMN('<', "name", "{name}", ""),
-    WR_SAY_COLUMN('>', "size", "{bytes:b}", "", .only = 1),
-    WR_SAY_COLUMN('>', "half", "{half:.1}", "", .only = 2),
+    WR_SAY_COLUMN('>', "size", "{bytes:bytes}", "", .only = 1),
+    WR_SAY_COLUMN('>', "half", "{half:1}", "", .only = 2),
     WR_SAY_COLUMN('<', "kind", "{kind}", "", .good = "good", .bad = "bad"),
     {.head = NULL}};
 
@@ -334,10 +350,10 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_either),
-        cmocka_unit_test(test_choices),   cmocka_unit_test(test_list),
-        cmocka_unit_test(test_long_list), cmocka_unit_test(test_screen),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_either),
+        cmocka_unit_test(test_choices), cmocka_unit_test(test_items),
+        cmocka_unit_test(test_list),    cmocka_unit_test(test_long_list),
+        cmocka_unit_test(test_screen),  cmocka_unit_test(test_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
