@@ -448,23 +448,21 @@ size_t wr_sentences(struct wr_doc_section *s, const char *label,
                     const struct wr_sentence *list, const struct wr_vals *of,
                     const void *values)
 {
-    char text[WR_SAY_BYTES], name[WR_VIEW_NAME], *at, *line;
+    char text[WR_SAY_BYTES], name[WR_VIEW_NAME];
     size_t said = 0;
 
     for (; list->text; list++) {
         if (!wr_sentence(list, of, values, text, sizeof(text)))
             continue;
         said++;
-        at = text;
         snprintf(name, sizeof(name), "%s%s%s", label,
                  *label && !list->whole ? ", " : "",
                  list->fact && !(*label && list->whole) ? list->fact : "");
         if (list->fact)
             wr_doc_fact(s, name, "%s", text);
         else
-            while ((line = strsep(&at, "\n"))) /* of a text among the values */
-                wr_doc_note(s, list->warning, "%s%s%s", label,
-                            *label ? ": " : "", line);
+            wr_doc_note(s, list->warning, "%s%s%s", label, *label ? ": " : "",
+                        text);
     }
     return said;
 }
