@@ -1,4 +1,4 @@
-/* test_answer.c - unit tests of say.c, answer.c and doc_text_list.c.
+/* test_answer.c - unit tests of say.c, answer.c and the lists of text.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
