@@ -84,6 +84,7 @@ static void test_choices(void **state)
     expect_text("[{n}[ of {null}][ in {in.x}]]", "3 in 7");
     expect_text("[{n?{null}|}]x[{n?|{null}}y]", "xy");
     expect_text("[unfinished {n", "unfinished 3");
+    expect_text("{n<4}{n>2?unfinished", "unfinished");
 }
 
 static void test_items(void **state)
