@@ -83,7 +83,7 @@ static struct said_value table_value(const struct wr_vals *of,
         is.text = wr_text_at(values, 0);
     if (!isfinite(is.number) || is.number < 0)
         is.number = NAN;
-    is.known = is.text ? *is.text : !isnan(is.number);
+    is.known = is.text ? *is.text != '\0' : !isnan(is.number);
     return is;
 }
 
@@ -119,9 +119,9 @@ static struct said_value json_value(const json_t *j)
                                .json = j,
                                .number = x,
                                .flag = json_is_boolean(j),
-                               .known = text ? *text
+                               .known = text ? *text != '\0'
                                         : json_is_array(j)
-                                            ? json_array_size(j)
+                                            ? json_array_size(j) > 0
                                             : json_is_object(j) || x >= 0};
 }
 
@@ -183,13 +183,13 @@ static char *put_plural(char *buf, size_t cap, double x)
 static const struct {
     const char *name;
     char *(*put)(char *buf, size_t cap, double x);
-    double unit; /* x is in; 0: 1 */
-} formats[] = {{"number", put_number},     {"count", put_count},
-               {"millions", put_millions}, {"bytes", wr_format_bytes},
-               {"size", wr_format_binary}, {"time", put_time},
-               {"s", wr_format_ns, 1e9},   {"ms", wr_format_ns, 1e6},
-               {"us", wr_format_ns, 1e3},  {"date", put_date},
-               {"plural", put_plural}};
+    double unit; /* that x is in */
+} formats[] = {{"number", put_number, 1},     {"count", put_count, 1},
+               {"millions", put_millions, 1}, {"bytes", wr_format_bytes, 1},
+               {"size", wr_format_binary, 1}, {"time", put_time, 1},
+               {"s", wr_format_ns, 1e9},      {"ms", wr_format_ns, 1e6},
+               {"us", wr_format_ns, 1e3},     {"date", put_date, 1},
+               {"plural", put_plural, 1}};
 
 /* As it is, maybe in `buf`. */
 static const char *plain_text(const struct said_value *v, char buf[WORD_BYTES])
@@ -345,12 +345,13 @@ static const char *put_either(struct saying *s, bool first, const char *p)
 static const char *put_brace(struct saying *s, const char *p)
 {
     size_t len = strcspn(p, ":?=<>}"), all = strcspn(p, "}");
+    const char *asked = p + strcspn(p, "?}");
     struct said_value v;
 
     if (*p == '?')
         s->unknown |= !is_so(s, p + 1, "}");
     else if (p[len] && !strchr(":}", p[len]))
-        return put_either(s, is_so(s, p, "?}"), p + strcspn(p, "?") + 1);
+        return put_either(s, is_so(s, p, "?}"), asked + (*asked == '?'));
     else if ((v = find_value(s, p, len)).missing)
         put(s, p - 1, all + 2);
     else
@@ -358,44 +359,26 @@ static const char *put_brace(struct saying *s, const char *p)
     return p[all] ? p + all + 1 : p + all;
 }
 
-/* "a|b]": of the texts with all of their values the first. */
-static const char *put_choice(struct saying *s, const char *p)
+/* Texts up to `end`: "a|b]" is the first with all of its values, "a|b>" all of
+ * these, with ", " between. */
+static const char *put_known(struct saying *s, const char *p, char end)
 {
-    bool unknown = s->unknown, done = false;
+    const char ends[] = {'|', end, '\0'};
+    bool unknown = s->unknown, items = end == '>', any = false;
 
     for (;; p++) {
         size_t mark = s->len;
 
         s->unknown = false;
-        p = put_text(s, p, "|]");
-        if (s->unknown || done)
-            s->len = mark;
-        done |= !s->unknown;
-        if (*p != '|')
-            break;
-    }
-    s->unknown = unknown;
-    return *p ? p + 1 : p;
-}
-
-/* "a|b>": all of these, with ", " between. */
-static const char *put_items(struct saying *s, const char *p)
-{
-    bool unknown = s->unknown, any = false;
-
-    for (;; p++) {
-        size_t mark = s->len;
-
-        s->unknown = false;
-        put(s, ", ", any ? 2 : 0);
-        p = put_text(s, p, "|>");
-        if (s->unknown)
+        put(s, ", ", items && any ? 2 : 0);
+        p = put_text(s, p, ends);
+        if (s->unknown || (any && !items))
             s->len = mark;
         any |= !s->unknown;
         if (*p != '|')
             break;
     }
-    s->unknown = unknown || !any;
+    s->unknown = unknown || (items && !any);
     return *p ? p + 1 : p;
 }
 
@@ -406,9 +389,9 @@ static const char *put_text(struct saying *s, const char *p, const char *ends)
         if (*p == '{')
             p = put_brace(s, p + 1);
         else if (*p == '[')
-            p = put_choice(s, p + 1);
+            p = put_known(s, p + 1, ']');
         else if (*p == '<')
-            p = put_items(s, p + 1);
+            p = put_known(s, p + 1, '>');
         else
             put(s, p++, 1);
     }

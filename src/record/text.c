@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "record/doc.h"
@@ -13,7 +14,6 @@
 #include "record/doc_lanes.h"
 #include "record/text_lanes.h"
 #include "record/doc_numbers.h"
-#include "record/doc_text_list.h"
 
 #define BOLD  "\033[1m"
 #define GREEN "\033[32m"
@@ -132,8 +132,14 @@ static void doc_text_verdict(const struct wr_doc_section *s,
 #define ROWS_MAX  200 /* of a table; CSV and the page have all */
 #define GAP       2   /* blanks between columns */
 #define WIDTH_MIN 40
-#define HANG      4 /* blanks in front of what a listed sentence goes on with */
-#define FACT_MIN  8 /* columns of the keys of what is listed */
+#define HANG                                                                   \
+    4 /* blanks in front of what a listed sentence or row goes on with */
+#define TEXT_MIN                                                               \
+    16 /* columns that a text at the end of rows wants, to be wrapped */
+#define WORD_MAX                                                               \
+    32 /* of a word that it may want more for: a longer one, as the path
+                        of a module, sticks out, and moves no column */
+#define FACT_MIN 8 /* columns of the keys of what is listed */
 
 #define DIM   "\033[2m"
 #define AMBER "\033[33m"
@@ -152,9 +158,15 @@ static const char *paint(const struct sheet *sh, const char *code)
 
 /* The columns of a table, of which a block shows some. */
 struct text_block {
+    const struct wr_doc_table *t;
     size_t columns, keys;
-    size_t *widths; /* owned */
-    bool *shown;    /* owned */
+    struct wr_doc_cell *heads; /* owned, as the others */
+    size_t *widths;
+    bool *shown;
+    /* Of what a command lists: columns that begin a line of their own, and where a
+     * text in the last column begins that is wrapped below itself. */
+    bool *breaks, wraps;
+    size_t last;
 };
 
 /* A line that is being printed: blanks are owed until something follows them,
@@ -162,7 +174,7 @@ struct text_block {
 struct text_line {
     const struct sheet *sheet;
     size_t owed;
-    const char *color; /* of what comes next; NULL: plain */
+    const char *color; /* of what comes next; "": plain */
 };
 
 /* Text in at most `width` columns, padded to it on the side that is free. */
@@ -181,8 +193,8 @@ static void put_cell(struct text_line *l, const char *s, size_t width,
     l->owed += right ? pad : 0;
     if (*s) {
         fprintf(l->sheet->out, "%*s%s%.*s%s%s", (int)l->owed, "",
-                l->color ? paint(l->sheet, l->color) : "", (int)bytes, s, cut,
-                l->color ? paint(l->sheet, END) : "");
+                paint(l->sheet, l->color), (int)bytes, s, cut,
+                *l->color ? paint(l->sheet, END) : "");
         l->owed = 0;
     }
     l->owed += right ? 0 : pad;
@@ -195,7 +207,36 @@ static size_t column_width(const struct wr_doc_table *t, size_t k)
 
     for (size_t i = k; i < t->cell_count; i += t->column_count)
         width = WR_MAX(width, wr_text_width(t->cells[i].text));
-    return WR_MAX(width, (size_t)1);
+    return width;
+}
+
+/* False: memory is short, or there is no column. To be followed by end_block. */
+static bool begin_block(struct text_block *b, const struct wr_doc_table *t)
+{
+    const size_t n = t->column_count;
+
+    *b = (struct text_block){.t = t,
+                             .columns = n,
+                             .heads = calloc(n + 1, sizeof(*b->heads)),
+                             .widths = calloc(n + 1, sizeof(*b->widths)),
+                             .shown = calloc(n + 1, sizeof(*b->shown)),
+                             .breaks = calloc(n + 1, sizeof(*b->breaks))};
+    if (!b->heads || !b->widths || !b->shown || !b->breaks)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        b->heads[k].text = t->columns[k].heading;
+        b->widths[k] = column_width(t, k);
+        b->shown[k] = true;
+    }
+    return n > 0;
+}
+
+static void end_block(struct text_block *b)
+{
+    free(b->heads);
+    free(b->widths);
+    free(b->shown);
+    free(b->breaks);
 }
 
 static const char *cell_text(const struct wr_doc_table *t, size_t row,
@@ -208,49 +249,73 @@ static const char *cell_text(const struct wr_doc_table *t, size_t row,
 
 /* Of what a command prints nothing is cut at the end of a line: paths are known
  * by their ends. */
-static size_t cell_width(const struct sheet *sh, const struct wr_doc_table *t,
-                         size_t row, size_t k, const struct text_block *b)
+static size_t cell_width(const struct sheet *sh, const struct text_block *b,
+                         size_t k, const char *text)
 {
-    bool is_last = k + 1 == t->column_count && !t->columns[k].right;
+    bool is_last = k + 1 == b->columns && !b->t->columns[k].right;
 
-    return sh->style.bare && is_last
-               ? WR_MAX(b->widths[k], wr_text_width(cell_text(t, row, k)))
-               : b->widths[k];
+    return sh->style.bare && is_last ? WR_MAX(b->widths[k], wr_text_width(text))
+                                     : b->widths[k];
 }
 
-static void put_row(const struct sheet *sh, const struct wr_doc_table *t,
-                    size_t row, const struct text_block *b)
+static void put_folded(const struct text_line *l, const char *text, size_t at)
 {
-    static const char *const colors[] = {
-        [WR_DOC_PLAIN] = NULL, [WR_DOC_GOOD] = GREEN, [WR_DOC_BAD] = RED};
-    struct text_line l = {sh, sh->indent, NULL};
+    const struct sheet *sh = l->sheet;
 
-    for (size_t k = 0; k < t->column_count; k++) {
-        size_t i = row * t->column_count + k;
+    fprintf(sh->out, "%*s%s", (int)l->owed, "", paint(sh, l->color));
+    wr_text_fold(sh->out, text, strlen(text),
+                 (struct wr_text_wrap){at, at, sh->style.width});
+    fputs(*l->color ? paint(sh, END) : "", sh->out);
+}
+
+static bool is_empty(const struct wr_doc_cell *cells, size_t from, size_t end)
+{
+    while (from < end && !*cells[from].text)
+        from++;
+    return from == end;
+}
+
+/* The cells of a row, up to the last with a text. */
+static void put_cells(const struct sheet *sh, const struct text_block *b,
+                      const struct wr_doc_cell *cells, size_t count)
+{
+    struct text_line l = {sh, sh->indent, ""};
+
+    for (size_t k = 0; !is_empty(cells, k, count); k++) {
+        const char *text = cells[k].text;
 
         if (!b->shown[k])
             continue;
-        l.color = i < t->cell_count ? colors[t->cells[i].tone] : NULL;
-        put_cell(&l, cell_text(t, row, k), cell_width(sh, t, row, k, b),
-                 t->columns[k].right);
+        if (b->breaks[k]) {
+            fputc('\n', sh->out);
+            l.owed = sh->indent + HANG;
+        }
+        l.color = code_of(cells[k].tone);
+        /* What is to be copied to a shell stays in one piece. */
+        if (b->wraps && k + 1 == b->columns && strncmp(text, "$ ", 2) != 0)
+            put_folded(&l, text, b->last);
+        else
+            put_cell(&l, text, cell_width(sh, b, k, text),
+                     b->t->columns[k].right);
         l.owed += GAP;
     }
-    fputc('\n', sh->out);
 }
 
-static void put_head(const struct sheet *sh, const struct wr_doc_table *t,
-                     const struct text_block *b)
+static void put_heads(const struct sheet *sh, const struct text_block *b,
+                      const char *code)
 {
-    struct text_line l = {sh, sh->indent, NULL};
-
-    fputs(paint(sh, DIM), sh->out);
-    for (size_t k = 0; k < t->column_count; k++)
-        if (b->shown[k]) {
-            put_cell(&l, t->columns[k].heading, b->widths[k],
-                     t->columns[k].right);
-            l.owed += GAP;
-        }
+    fputs(paint(sh, code), sh->out);
+    put_cells(sh, b, b->heads, b->columns);
     fprintf(sh->out, "%s\n", paint(sh, END));
+}
+
+static void put_row(const struct sheet *sh, const struct text_block *b,
+                    size_t row)
+{
+    size_t i = row * b->columns;
+
+    put_cells(sh, b, &b->t->cells[i], WR_MIN(b->columns, b->t->cell_count - i));
+    fputc('\n', sh->out);
 }
 
 /* Whether the first n columns tell each of the rows from all others. */
@@ -335,18 +400,14 @@ static void put_title(const struct sheet *sh, const char *title)
 
 static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
 {
-    struct text_block b = {
-        .columns = t->column_count,
-        .widths = calloc(t->column_count + 1, sizeof(*b.widths)),
-        .shown = calloc(t->column_count + 1, sizeof(*b.shown)),
-    };
+    struct text_block b;
     size_t rows, next = 0;
 
-    if (!b.widths || !b.shown || !t->column_count)
+    if (!begin_block(&b, t))
         goto out;
     rows = (t->cell_count + t->column_count - 1) / t->column_count;
     for (size_t k = 0; k < t->column_count; k++)
-        b.widths[k] = WR_MIN(column_width(t, k),
+        b.widths[k] = WR_MIN(WR_MAX(b.widths[k], (size_t)1),
                              (size_t)sh->style.width * 3 / 5);
     spare(sh, t, &b);
     b.keys = count_keys(sh, t, b.widths, WR_MIN(rows, (size_t)ROWS_MAX));
@@ -355,16 +416,15 @@ static void put_table(const struct sheet *sh, const struct wr_doc_table *t)
         if (next)
             fputc('\n', sh->out);
         next = choose(sh, &b, next);
-        put_head(sh, t, &b);
+        put_heads(sh, &b, DIM);
         for (size_t row = 0; row < rows && row < ROWS_MAX; row++)
-            put_row(sh, t, row, &b);
+            put_row(sh, &b, row);
     } while (next < t->column_count);
     if (rows > ROWS_MAX)
         fprintf(sh->out, "  ... and %zu rows more; CSV and HTML have all\n",
                 rows - ROWS_MAX);
 out:
-    free(b.widths);
-    free(b.shown);
+    end_block(&b);
 }
 
 static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
@@ -376,7 +436,7 @@ static void put_facts(const struct sheet *sh, const struct wr_doc_section *s)
     width = WR_MIN(width, (size_t)sh->style.width / 3);
     width = WR_MAX(width, (size_t)(sh->style.list ? FACT_MIN : 0));
     for (size_t i = 0; i < s->fact_count; i++) {
-        struct text_line l = {sh, sh->indent, NULL};
+        struct text_line l = {sh, sh->indent, ""};
         size_t at = l.owed + width + GAP;
 
         fputs(paint(sh, DIM), sh->out);
@@ -475,6 +535,62 @@ static void put_section(const struct sheet *sh, const struct wr_doc_section *s)
     doc_text_verdict(s, &sh->style, sh->out);
 }
 
+/* --- what a command lists --- */
+
+/* Columns that the last column needs at least, where it is wrapped. */
+static size_t least_text(const struct wr_doc_table *t, size_t width)
+{
+    size_t least = TEXT_MIN;
+
+    for (size_t i = t->column_count - 1; i < t->cell_count;
+         i += t->column_count)
+        for (const char *s = t->cells[i].text; *s; s += strspn(s, " ")) {
+            size_t len = strcspn(s, " ");
+
+            least = WR_MAX(least,
+                           WR_MIN(wr_text_columns(s, len), (size_t)WORD_MAX));
+            s += len;
+        }
+    return WR_MIN(least, width);
+}
+
+/* Rows that are too long for a terminal all go on in a further line from the same
+ * column on. */
+static void choose_breaks(const struct sheet *sh, struct text_block *b)
+{
+    const struct wr_doc_table *t = b->t;
+    size_t at = sh->indent;
+
+    if (sh->style.whole)
+        return;
+    b->wraps = !t->columns[b->columns - 1].right;
+    for (size_t k = 0; k < b->columns; k++) {
+        size_t wanted = b->wraps && k + 1 == b->columns
+                            ? least_text(t, b->widths[k])
+                            : b->widths[k];
+
+        b->breaks[k] = k && at + wanted > sh->style.width;
+        if (b->breaks[k])
+            at = sh->indent + HANG;
+        b->last = at;
+        at += b->widths[k] + GAP;
+    }
+}
+
+static void put_rows(const struct sheet *sh, const struct wr_doc_table *t)
+{
+    struct text_block b;
+
+    if (begin_block(&b, t)) {
+        choose_breaks(sh, &b);
+        if (!is_empty(b.heads, 0, b.columns))
+            put_heads(sh, &b, BOLD);
+        for (size_t row = 0; row * b.columns < t->cell_count; row++)
+            put_row(sh, &b, row);
+    }
+    end_block(&b);
+}
+
 /* Of what a command found: a sentence, with its blanks. */
 static void put_listed(const struct sheet *sh, const struct wr_doc_note *n)
 {
@@ -502,7 +618,7 @@ static void put_list(const struct sheet *sh, const struct wr_doc_section *s)
         if (k || s->note_count || s->fact_count)
             fputc('\n', sh->out);
         if (s->items[k].table)
-            wr_doc_text_list(s->items[k].table, in.indent, &sh->style, sh->out);
+            put_rows(&in, s->items[k].table);
     }
 }
 
@@ -525,4 +641,39 @@ void wr_doc_print_text(const struct wr_doc *d,
             fputs(i ? "\n" : "", out);
             put_list(&sh, d->sections[i]);
         }
+}
+
+/* The only table of a document. */
+static struct wr_doc_table *only_table(struct wr_doc *d, struct wr_doc_table *t)
+{
+    if (!wr_doc_failed(d))
+        return t;
+    wr_doc_free(d);
+    return NULL;
+}
+
+struct wr_doc_table *wr_doc_list(const char *columns)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+
+    return only_table(d, wr_doc_table(wr_doc_section(d, ""), "", columns));
+}
+
+struct wr_doc_table *wr_doc_list_of(const struct wr_column *list)
+{
+    struct wr_doc *d = wr_doc_new("", "");
+
+    return only_table(d, wr_doc_table_of(wr_doc_section(d, ""), "", list, 0));
+}
+
+int wr_doc_print_list(struct wr_doc_table *t, size_t indent,
+                      const struct wr_doc_text_style *style, FILE *out,
+                      weir_err *err)
+{
+    bool failed = !t || wr_doc_failed(t->doc);
+
+    if (!failed)
+        put_rows(&(struct sheet){out, *style, indent}, t);
+    wr_doc_free(t ? t->doc : NULL);
+    return failed ? wr_fail(err, WEIR_ENOMEM, "no memory for a table") : 0;
 }

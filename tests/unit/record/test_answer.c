@@ -1,4 +1,4 @@
-/* test_answer.c - unit tests of say.c, answer.c and doc_text_list.c.
+/* test_answer.c - unit tests of say.c, answer.c and the lists of text.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +84,7 @@ static void test_choices(void **state)
     expect_text("[{n}[ of {null}][ in {in.x}]]", "3 in 7");
     expect_text("[{n?{null}|}]x[{n?|{null}}y]", "xy");
     expect_text("[unfinished {n", "unfinished 3");
+    expect_text("{n<4}{n>2?unfinished", "unfinished");
 }
 
 static void test_items(void **state)
