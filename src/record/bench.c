@@ -119,7 +119,7 @@ static const struct wr_sentence words[] = {
      .when = "cache.damaged>0"},
     {"Last epoch: {last_epoch_per_s:0} samples/s.",
      .when = "last_epoch_per_s>0"},
-    {.text = "Chosen: {tuning}"},
+    {.text = "Chosen: {tuning}", .lines = true},
     {.text = NULL}};
 
 static const struct wr_sentence *const sentences[] = {words, NULL};

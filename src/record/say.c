@@ -219,8 +219,7 @@ static const char *value_text(const struct said_value *v, const char *format,
         return put_digits(buf, format, x);
     for (size_t i = 0; i < WR_ARRAY_LEN(formats); i++)
         if (!strcmp(formats[i].name, format))
-            return formats[i].put(
-                buf, WORD_BYTES, formats[i].unit > 0 ? x * formats[i].unit : x);
+            return formats[i].put(buf, WORD_BYTES, x * formats[i].unit);
     return NULL;
 }
 
@@ -431,21 +430,23 @@ size_t wr_sentences(struct wr_doc_section *s, const char *label,
                     const struct wr_sentence *list, const struct wr_vals *of,
                     const void *values)
 {
-    char text[WR_SAY_BYTES], name[WR_VIEW_NAME];
+    char text[WR_SAY_BYTES], name[WR_VIEW_NAME], *at, *line;
     size_t said = 0;
 
     for (; list->text; list++) {
         if (!wr_sentence(list, of, values, text, sizeof(text)))
             continue;
         said++;
+        at = text;
         snprintf(name, sizeof(name), "%s%s%s", label,
                  *label && !list->whole ? ", " : "",
                  list->fact && !(*label && list->whole) ? list->fact : "");
         if (list->fact)
             wr_doc_fact(s, name, "%s", text);
         else
-            wr_doc_note(s, list->warning, "%s%s%s", label, *label ? ": " : "",
-                        text);
+            while ((line = strsep(&at, list->lines ? "\n" : "")))
+                wr_doc_note(s, list->warning, "%s%s%s", label,
+                            *label ? ": " : "", line);
     }
     return said;
 }

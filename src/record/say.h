@@ -56,6 +56,7 @@ struct wr_sentence {
      * record for a name, else both. */
     bool whole;
     bool warning;
+    bool lines; /* a text among its values has lines: a note each */
 };
 
 /* The number at a path of a table; NaN: not known, or the table has none. */

@@ -49,7 +49,7 @@ static void generic_build(struct wr_doc *d, const struct wr_view_record *r,
 
 static const struct wr_view generic = {.command = "", .build = generic_build};
 
-/* X(name): the table wr_view_<name> in view_<name>.c, in the order in which
+/* X(name): the table wr_view_<name> in <name>.c, in the order in which
  * they stand on a page. */
 #define WR_VIEW_MAP(X)                                                         \
     X(study)                                                                   \
@@ -138,26 +138,31 @@ static void show_table(struct wr_scope *v, const struct wr_table_rule *rule)
 {
     unsigned which = columns_of(v, rule);
     size_t rows = rule->list ? 0 : v->c.left_out, shown = 0;
+    size_t most = v->brief && rule->printed_rows ? rule->printed_rows
+                                                 : WR_VIEW_ROWS;
+    const char *title;
     struct wr_doc_table *t;
 
     for (size_t k = 0; k < v->c.count; k++)
         rows += rows_of(rule, &v->c.v[k]).count;
     if (rows < rule->least)
         return;
-    t = wr_doc_table_of(
-        v->s, v->brief ? rule->printed ? rule->printed : "" : rule->title,
-        rule->columns, which);
-    if (rule->fold)
+    title = !v->brief ? rule->title : rule->printed ? rule->printed : "";
+    t = wr_doc_table_of(v->s, title, rule->columns, which);
+    if (rule->fold || (rule->fold_from && rows >= rule->fold_from))
         wr_doc_fold(t);
     for (size_t k = 0; k < v->c.count; k++) {
         const struct wr_case *row = &v->c.v[k];
         const struct wr_list l = rows_of(rule, row);
 
-        for (size_t i = 0; i < l.count && shown < WR_VIEW_ROWS; i++, shown++)
+        for (size_t i = 0; i < l.count && shown < most; i++, shown++)
             wr_cells(t, rule->columns, which,
                      &(struct wr_row){&v->c, k, i, row,
                                       rule->list ? wr_list_at(&l, i) : NULL});
     }
+    if (most < WR_VIEW_ROWS && rows > most)
+        wr_doc_note(v->s, false, "%s: the first %zu of %zu are in the table.",
+                    rule->title, most, rows);
     wr_view_cut(v->s, rule->rows, rows);
 }
 
@@ -256,13 +261,40 @@ static void show_groups(const struct wr_view *view, struct wr_doc *d,
     wr_view_groups_free(g, groups);
 }
 
+/* The records under the names that the view has for them. */
+static bool name_records(const struct wr_view *view,
+                         const struct wr_view_record *r,
+                         struct wr_view_group *named)
+{
+    size_t n = named->count;
+
+    named->records = calloc(n, sizeof(*named->records));
+    named->names = calloc(n, sizeof(*named->names));
+    if (!named->records || !named->names)
+        return false;
+    view->name_records(r, n, named->names);
+    for (size_t i = 0; i < n; i++) {
+        named->records[i] = r[i];
+        named->records[i].label = named->names[i];
+    }
+    return true;
+}
+
 void wr_view_build(const struct wr_view *view, struct wr_doc *d,
                    const struct wr_view_record *r, size_t n)
 {
+    struct wr_view_group named = {.count = view->most ? WR_MIN(n, view->most)
+                                                      : n};
+
     if (view->build)
         view->build(d, r, n);
-    if (view->most)
-        n = WR_MIN(n, view->most);
+    n = named.count;
+    if (n > 1 && view->name_records) {
+        if (name_records(view, r, &named))
+            r = named.records;
+        else
+            wr_doc_fail(d);
+    }
     for (const struct wr_section *s = view->sections; s && s->items;) {
         size_t count = 1;
         struct wr_scope v = {.d = d, .r = r, .n = n, .many = n > 1};
@@ -277,6 +309,8 @@ void wr_view_build(const struct wr_view *view, struct wr_doc *d,
             show_groups(view, d, s, count, r, n);
         s += count;
     }
+    free(named.records);
+    free(named.names);
 }
 
 void wr_view_print(const struct wr_view *view, struct wr_doc *d,

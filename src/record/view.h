@@ -60,7 +60,11 @@ struct wr_table_rule {
     /* Bits of columns that stand there beside those with `if_any`; may be NULL. */
     unsigned (*which)(const struct wr_scope *v);
     bool fold;
-    const char *printed; /* title in what a command prints; NULL: none */
+    size_t fold_from; /* rows from which on it is folded, too; 0: never */
+    /* In what the command itself prints: its title (NULL: none), and the most
+     * rows (0: all). */
+    const char *printed;
+    size_t printed_rows;
 };
 
 struct wr_chart_rule;
@@ -121,6 +125,9 @@ struct wr_view {
     void (*find_facts)(const struct wr_cases *c, size_t record, void *ret);
     const struct wr_sentence *const *sentences;
     size_t told; /* records that sentences tell of; 0: all */
+    /* What each of several is called in all sections; NULL: its label. */
+    void (*name_records)(const struct wr_view_record *r, size_t n,
+                         char (*names)[WR_VIEW_NAME]);
     /* Which records are one GROUP; NULL: memory is short. */
     struct wr_view_group *(*groups)(const struct wr_view_record *r, size_t n,
                                     size_t *ret_count);

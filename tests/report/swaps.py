@@ -8,6 +8,7 @@
 # calls, in the order of the columns, cannot be swapped so: of each two neighbours
 # in a table that is kept one row must differ, for a swap of the two to show.
 import collections
+import copy
 import json
 import pathlib
 import subprocess
@@ -24,17 +25,29 @@ RECORDS = [golden.CASES['bench-varied'][0],
            *golden.CASES['plan-scale'], *golden.CASES['study'],
            *golden.CASES['probe-compared'], *golden.CASES['run-compared'],
            *golden.CASES['run-slow'], *golden.CASES['run-search'],
-           *golden.CASES['trace'],
+           *golden.CASES['trace'], *golden.CASES['train-alone'],
+           *golden.CASES['train-compared'], *golden.CASES['replay-beside'],
            *(f'probe --runs 2 --no-monitor --seed {i}' for i in range(4)),
            'probe --runs 2']
 
 
 def odd(records):
-    """What no made record is: starved, and without any test."""
+    """What no made record is: starved, without any test, with room beside the
+    names of its files, with one tier, without saves and loss."""
+    def first(command):
+        return copy.deepcopy(next(r for r in records
+                                  if r['command'] == command))
+
     records[-1]['cores'] = {'count': 2, 'own': 0.5, 'others': 1.5,
                             'starved': True}
     empty = dict(records[-2], tests=[])
-    return [empty, *records]
+    short, one_tier, bare = first('trace'), first('train'), first('train')
+    for save in short['saves']:
+        save['path'] = 'file'
+    one_tier['settings']['slow'] = ''
+    bare['result']['saves'] = 0
+    bare['result']['loss_first'] = None
+    return [empty, short, one_tier, bare, *records]
 
 
 def swapped(program):
