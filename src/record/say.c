@@ -246,12 +246,6 @@ static void put(struct saying *s, const char *text, size_t len)
     s->text[s->len] = '\0';
 }
 
-static void put_blanks(struct saying *s, size_t count)
-{
-    while (count-- > 0)
-        put(s, " ", 1);
-}
-
 static struct said_value find_value(const struct saying *s, const char *path,
                                     size_t len)
 {
@@ -290,34 +284,43 @@ static bool is_all_so(const struct saying *s, const char *when)
     return true;
 }
 
+static void put_list(struct saying *s, const json_t *list, const char *between)
+{
+    char buf[WORD_BYTES];
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const struct said_value entry = json_value(json_array_get(list, i));
+        const char *text = plain_text(&entry, buf);
+
+        put(s, between, i ? strlen(between) : 0);
+        put(s, text, strlen(text));
+    }
+}
+
 /* `form` as in "{bytes:bytes,8}", behind the ':'. */
 static void put_value(struct saying *s, const struct said_value *v,
                       const char *form)
 {
     char format[WORD_BYTES], buf[WORD_BYTES];
-    size_t len = strcspn(form, ",}"), columns, width;
-    long side = form[len] == ',' ? strtol(form + len + 1, NULL, 10) : 0;
+    size_t len = strcspn(form, ",}"), columns;
+    long width = form[len] == ',' ? strtol(form + len + 1, NULL, 10) : 0;
     const char *text;
 
     snprintf(format, sizeof(format), "%.*s", (int)len, form);
     s->unknown |= !v->known;
-    for (size_t i = 0; i < json_array_size(v->json); i++) {
-        const struct said_value entry = json_value(json_array_get(v->json, i));
-
-        text = *format == 'x' ? "x" : ", ";
-        put(s, text, i ? strlen(text) : 0);
-        put_value(s, &entry, "}");
-    }
-    if (json_is_array(v->json))
+    if (json_is_array(v->json)) {
+        put_list(s, v->json, *format == 'x' ? "x" : ", ");
         return;
+    }
     text = value_text(v, format, buf);
     s->unknown |= !text;
     text = text ? text : "";
     columns = wr_text_width(text);
-    width = (size_t)labs(side);
-    put_blanks(s, side > 0 && width > columns ? width - columns : 0);
+    for (size_t k = columns; width > 0 && k < (size_t)width; k++)
+        put(s, " ", 1);
     put(s, text, strlen(text));
-    put_blanks(s, side < 0 && width > columns ? width - columns : 0);
+    for (size_t k = columns; width < 0 && k < (size_t)-width; k++)
+        put(s, " ", 1);
 }
 
 static const char *put_text(struct saying *s, const char *p, const char *ends);
