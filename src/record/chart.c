@@ -171,6 +171,8 @@ static void add_bar(struct chart_walk *w, const struct wr_row *r)
         x *= 1 - ROUNDING;
     wr_pivot_add(w->pivot, *name ? name : w->series->name,
                  w->rule->label(r, label, sizeof(label)), NAN, x);
+    if (w->rule->ceiling && !w->series[1].key)
+        wr_pivot_role(w->pivot, WR_DOC_CEILING);
 }
 
 static void add_target(struct chart_walk *w, const struct wr_row *r)
@@ -219,6 +221,8 @@ static void add_point(struct chart_walk *w, const struct wr_row *r)
         w->line = wr_doc_series(w->chart, *text ? text : w->series->name);
     }
     wr_doc_point(w->line, x, number_of(w, r));
+    if (w->rule->marked && w->rule->marked(r))
+        wr_doc_mark(w->line);
     w->from = fmin(w->from, x);
     w->to = fmax(w->to, x);
 }

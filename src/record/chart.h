@@ -25,7 +25,8 @@ struct wr_chart_series {
 struct wr_chart_rule {
     struct wr_doc_chart_spec is;
     const struct wr_chart_series *series;
-    bool if_any; /* series are left out that have nothing but 0 */
+    bool if_any;  /* series are left out that have nothing but 0 */
+    bool ceiling; /* BARS: the last series is what is possible */
 
     /* Of rows: an item is a row, or one of a list that rows have. */
     enum wr_column_from from; /* CASE, MEDIAN; RUN: one of the list */
@@ -39,6 +40,7 @@ struct wr_chart_rule {
     const char *(*label)(const struct wr_row *r, char *buf, size_t cap);
     const char *(*by)(const struct wr_row *r, char *buf, size_t cap);
     double (*number)(const struct wr_row *r); /* instead of a key; or NULL */
+    bool (*marked)(const struct wr_row *r);   /* POINTS, LINES; or NULL */
     bool apart;    /* a chart for each record, which its title names */
     const char *x; /* path; POINTS and LINES have it */
     const char

@@ -1,356 +1,637 @@
-/* plan.c - records of weir plan as sections of a report.
+/* plan.c - records of weir plan as sections of a report, and what they mean.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "record/view.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "result/get.h"
+#include "base/units.h"
 #include "record/plan_charts.h"
 #include "record/plan_tables.h"
-#include "record/plan_words.h"
+#include "record/say.h"
 #include "record/view_say.h"
+#include "result/get.h"
+#include "result/plan.h"
 
-#define PLANS_MAX 24 /* that have sections of their own */
-#define WORDS     (3 * WR_VIEW_NAME)
+#define PLANS_MAX 24    /* that have sections of their own */
+#define SEEN      0.01  /* a share of the time below is not told */
+#define DIFFERENT 0.05  /* a last epoch that differs by more is told too */
+#define GAIN      1.005 /* a change that brings less is none */
+#define NAMED_MAX 8
 
-/* A sentence about a record, as plan_words.h has them. */
-typedef char *words_of(const json_t *record, char *buf, size_t cap);
+/* What sentences tell of a plan, and what follows from it. */
+#define FACTS(V)                                                               \
+    V(PLAN, plan, FIRST, .flags = WR_SAY_OPEN)                                 \
+    V(TEXT, who, FIRST)     /* "32 V100", "the accelerators": of all nodes */  \
+    V(TEXT, subject, FIRST) /* the same, where a sentence begins */            \
+    V(TEXT, s, FIRST)       /* of what one does: it "trains" */                \
+    V(TEXT, wait, FIRST)    /* "they wait" */                                  \
+    V(REAL, many_nodes, FIRST)                                                 \
+    V(FLAG, partial, FIRST)                                                    \
+    V(REAL, all_s, FIRST) /* of several epochs */                              \
+    V(TEXT, lumped_because, FIRST)                                             \
+    V(TEXT, each, FIRST)    /* "each" epoch, if there are several */           \
+    V(REAL, epoch_s, FIRST) /* of the first one */                             \
+    V(TEXT, waits, FIRST)                                                      \
+    V(REAL, last_s, FIRST) /* if it differs */                                 \
+    V(TEXT, last_waits, FIRST)                                                 \
+    V(TEXT, limit, FIRST) /* the tightest, and the next one */                 \
+    V(REAL, limit_per_s, FIRST)                                                \
+    V(TEXT, next_limit, FIRST)                                                 \
+    V(REAL, next_per_s, FIRST)                                                 \
+    V(FLAG, busy, FIRST)  /* the accelerators are the tightest */              \
+    V(FLAG, tried, FIRST) /* what if ... */                                    \
+    V(TEXT, best, FIRST)                                                       \
+    V(REAL, best_gain, FIRST)                                                  \
+    V(REAL, needed_per_s, FIRST)                                               \
+    V(TEXT, needs, FIRST)                                                      \
+    V(TEXT, fed, FIRST)       /* "V100 per node" */                            \
+    V(TEXT, ordinal, FIRST)   /* of one more than that, */                     \
+    V(REAL, next_busy, FIRST) /* and the utilization with it */                \
+    V(REAL, knee_nodes, FIRST)                                                 \
+    V(REAL, last_nodes, FIRST)                                                 \
+    V(REAL, of_linear, FIRST) /* of the last point; not if it is the knee */   \
+    V(TEXT, mtbf, FIRST)                                                       \
+    V(TEXT, seen, FIRST) /* each ends as a sentence */                         \
+    V(TEXT, because, FIRST)                                                    \
+    V(TEXT, cure, FIRST)                                                       \
+    V(REAL, loading_s, FIRST)                                                  \
+    V(TEXT, made_from, FIRST)                                                  \
+    V(TEXT, assumed, FIRST)
+
+#define WR_TYPE_PLAN struct wr_plan_values
+#define WR_KIND_PLAN .kind = WR_VAL_GROUP, .of = &wr_plan_vals
+
+#define TEXTS_MAX 16
+
+struct plan_facts {
+    FACTS(WR_VAL_MEMBER)
+    char texts[TEXTS_MAX][WR_VIEW_NAME + 4];
+    size_t text_count;
+};
+#define THIS struct plan_facts
+static const struct wr_vals facts = WR_VALS(FACTS);
+#undef THIS
+
+static const struct wr_sentence explained[] = {
+    {.text = "{seen}[ {because}]"},
+    {"{because}", .when = "!seen"},
+    {.text = "What would remove it: {cure}"},
+    {NULL}};
+
+static const struct wr_sentence causes[] = {
+    {"{explain.cause}[ ({explain.sure:0%} sure)]", .fact = "Cause"},
+    {"{explain.period:0} batches", .when = "explain.period>0",
+     .fact = "Period"},
+    {"{loading_s:time} of a worker", .when = "loading_s>0",
+     .fact = "Loading a batch"},
+    {"{explain.workers_needed:0}", .when = "explain.workers_needed>0",
+     .fact = "Workers needed"},
+    {NULL}};
+
+static const struct wr_sentence described[] = {
+    {"<nodes {config.nodes:0}|accelerators per node {config.accelerators:0}|"
+     "model {config.model}|batch {config.batch:0}|workers {config.workers:0}|"
+     "prefetch {config.prefetch:0}|style {config.style}|storage "
+     "{config.storage}>",
+     .fact = "Planned"},
+    {"{made_from}", .fact = "Made from"},
+    {NULL}};
+
+static const struct wr_sentence answer[] = {
+    {.text = "{subject}[ on {many_nodes:number} nodes] train[{s}] at "
+             "{result.samples_per_s:number} samples/s[ and compute[{s}] "
+             "{result.utilization:1%} of the time]."},
+    {NULL}};
+
+static const struct wr_sentence reasons[] = {
+    {"Of {each} epoch of {epoch_s:time} {wait} {waits}.", .when = "!last_s"},
+    {.text = "Of the first epoch of {epoch_s:time} {wait} {waits}; of the last "
+             "one of {last_s:time} {last_waits}."},
+    {"The accelerators are the limit ({limit_per_s:number} samples/s at most): "
+     "feeding them is not.[ The next limit is {next_limit} "
+     "({next_per_s:number}).]",
+     .when = "busy"},
+    {"The bottleneck is {limit} ({limit_per_s:number} samples/s at most)[; the "
+     "next one behind it: {next_limit} ({next_per_s:number})].",
+     .when = "!busy"},
+    {NULL}};
+
+static const struct wr_sentence bests[] = {
+    {.text =
+         "What would help most: {best} ({best_gain:g3} times the samples/s)."},
+    {"No change that was tried makes it faster.", .when = "tried !best_gain"},
+    {NULL}};
+
+static const struct wr_sentence simulated[] = {
+    {"All {config.epochs:number} epochs take {all_s:time}.",
+     .when = "!partial"},
+    {"[All {config.epochs:number} epochs take {all_s:time}. ]The first "
+     "{result.steps:number} of {result.steps_all:number} steps were "
+     "simulated.",
+     .when = "partial"},
+    {"What is alike was simulated as one: {lumped_because}",
+     .when = "result.lumped"},
+    {"What is alike was simulated as one.",
+     .when = "result.lumped !lumped_because"},
+    {NULL}};
+
+static const struct wr_sentence needed[] = {
+    {.text =
+         "To train at {needed_per_s:number} samples/s without waiting, {who} "
+         "need[{s}] {needs}."},
+    {"So as never to wait, {who} need[{s}] {needs}.", .when = "!needed_per_s"},
+    {"Not even one accelerator of this kind computes {capacity.target:g4%} of "
+     "the time.",
+     .when = "capacity.accelerators<1"},
+    {"This storage feeds at least {capacity.accelerators:number} {fed}: more "
+     "were not tried.",
+     .when = "capacity.accelerators>0 capacity.unlimited capacity.target"},
+    {"This storage feeds {capacity.accelerators:number} {fed}; the {ordinal} "
+     "drops the utilization below {capacity.target:g4%} (to {next_busy:1%}).",
+     .when = "capacity.accelerators>0 !capacity.unlimited"},
+    {"This storage feeds {capacity.accelerators:number} {fed} at a utilization "
+     "of {capacity.target:g4%} or more.",
+     .when = "capacity.accelerators>0 !capacity.unlimited !next_busy"},
+    {"It scales linearly up to {knee_nodes:number} nodes: more were not tried.",
+     .when = "!of_linear"},
+    {.text = "It scales linearly up to {knee_nodes:number} "
+             "node{knee_nodes:plural}; {last_nodes:number} nodes reach "
+             "{of_linear:g3%} of that."},
+    {"{result.saves.count:number} checkpoint{result.saves.count:plural}, each "
+     "stops training for {result.saves.stall_s:time}[; <safe on the slow tier "
+     "after {result.saves.durable_s:time}|{result.saves.blocked:number} waited "
+     "for the one before>].",
+     .when = "result.saves.count>0"},
+    {"Save every {saving.young_s:time} by Young or {saving.daly_s:time} by "
+     "Daly[ (a failure every {mtbf})][; the plan saves every "
+     "{saving.chosen_s:time}].",
+     .when = "saving.young_s>0"},
+    {.text = "A failure costs {saving.lost_s:time}[, {saving.restore_s:time} "
+             "of it to restore]; saves and failures take {saving.waste:g3%} of "
+             "the time[ ({saving.waste_best:g3%} with Daly's interval)]."},
+    {NULL}};
+
+static const struct wr_sentence assumed[] = {
+    {.text = "Assumed, neither given nor measured: {assumed}."}, {NULL}};
+
+static const struct wr_sentence *const sentences[] = {
+    explained, causes,    described, answer,  reasons,
+    bests,     simulated, needed,    assumed, NULL};
+
+/* --- facts --- */
+
+/* Room for a text of them. */
+static char *new_text(struct plan_facts *f)
+{
+    char *text = f->texts[f->text_count++];
+
+    *text = '\0';
+    return text;
+}
+
+/* A text that ends as a sentence; "" stays. */
+static const char *stopped(struct plan_facts *f, const char *text)
+{
+    char *to = new_text(f);
+
+    snprintf(to, sizeof(*f->texts), "%.*s%s", WR_VIEW_NAME, text,
+             wr_say_stop(text));
+    return to;
+}
+
+static double above_0(double x)
+{
+    return x > 0 ? x : NAN;
+}
+
+/* ", x" of a list in buf becomes " and x" if it is the last. */
+static void end_list(char *buf)
+{
+    char *last = NULL;
+
+    for (char *p = buf; (p = strstr(p, ", ")); p++)
+        last = p;
+    if (last && strlen(buf) + 4 < WR_VIEW_NAME) {
+        memmove(last + 5, last + 2, strlen(last + 2) + 1);
+        memcpy(last, " and ", 5);
+    }
+}
+
+static void who_facts(struct plan_facts *f)
+{
+    const struct wr_plan_config_values *c = &f->plan.config;
+    double nodes = c->nodes >= 1 ? c->nodes : 1, n = c->accelerators * nodes;
+    bool named = !strchr(c->accelerator, '=') && /* as "ms=218" is */
+                 strcmp(c->accelerator, "none");
+    const char *name = named ? c->accelerator : "";
+    char count[32] = "the", *who = new_text(f), *subject = new_text(f);
+    char *fed = new_text(f);
+
+    if (n >= 1)
+        wr_say_number(n, count, sizeof(count));
+    if (*name)
+        snprintf(who, WR_VIEW_NAME, "%s %.60s", count, name);
+    else
+        snprintf(who, WR_VIEW_NAME, "%s accelerator%s", count,
+                 n == 1 ? "" : "s");
+    snprintf(subject, WR_VIEW_NAME, "%s%s", *who == 't' ? "T" : "",
+             who + (*who == 't'));
+    if (!*name)
+        name = f->plan.capacity.accelerators == 1 ? "accelerator"
+                                                  : "accelerators";
+    snprintf(fed, WR_VIEW_NAME, "%.60s%s", name, nodes > 1 ? " per node" : "");
+    f->who = who;
+    f->subject = subject;
+    f->fed = fed;
+    f->s = n == 1 ? "s" : "";
+    f->wait = n == 1 ? "it waits" : "they wait";
+    f->many_nodes = nodes > 1 ? nodes : NAN;
+}
+
+/* What the accelerators wait for in an epoch of `whole_s`, of which `epoch` may be
+ * a part. */
+static const char *list_waits(struct plan_facts *f,
+                              const struct wr_plan_epoch_values *epoch,
+                              double whole_s)
+{
+    static const char *const waits[][2] = {
+        {"storage", "for the storage"},
+        {"cores", "for cores that decode"},
+        {"others", "for the slowest of them and the all-reduce"},
+        {"saves", "for checkpoints"}};
+    char time[32], *buf = new_text(f);
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(waits); i++) {
+        double share = wr_vals_number(&wr_plan_parts_vals, &epoch->parts,
+                                      waits[i][0]) /
+                       epoch->seconds;
+
+        if (share >= SEEN)
+            wr_say(buf, WR_VIEW_NAME, "%s %s (%.0f %%)",
+                   wr_say_time(share * whole_s, time, sizeof(time)),
+                   waits[i][1], 100 * share);
+    }
+    end_list(buf);
+    return *buf ? buf : "for nothing";
+}
+
+static void epoch_facts(struct plan_facts *f)
+{
+    const struct wr_plan_result_values *r = &f->plan.result;
+    size_t n = r->epochs.count;
+    const struct wr_plan_epoch_values *first = r->epochs.v,
+                                      *last = first + (n ? n - 1 : 0);
+
+    f->partial = wr_plan_is_partial(&f->plan);
+    if (f->plan.config.epochs > 1)
+        f->all_s = above_0(r->train_s);
+    if (!(first->seconds > 0))
+        return;
+    f->each = n > 1 ? "each" : "an";
+    f->epoch_s = f->partial ? r->epoch_s : first->seconds;
+    f->waits = list_waits(f, first, f->epoch_s);
+    if (f->partial || !(last->seconds > 0) ||
+        fabs(first->seconds - last->seconds) <= DIFFERENT * first->seconds)
+        return;
+    f->last_s = last->seconds;
+    f->last_waits = list_waits(f, last, last->seconds);
+}
+
+static void limit_facts(struct plan_facts *f)
+{
+    const struct wr_list *list = &f->plan.bounds.limits;
+    size_t found = 0;
+
+    for (size_t i = 0; i < list->count && found < 2; i++) {
+        const struct wr_plan_limit_values *o = wr_list_at(list, i);
+
+        if (!(o->samples_per_s >= 0) || !*o->resource)
+            continue;
+        *(found ? &f->next_limit : &f->limit) = wr_plan_limit_name(o->resource);
+        *(found ? &f->next_per_s : &f->limit_per_s) = o->samples_per_s;
+        f->busy |= !found++ && !strcmp(o->resource, "accelerators");
+    }
+}
+
+static void change_facts(struct plan_facts *f)
+{
+    const struct wr_list *list = &f->plan.what_if;
+
+    f->tried = list->count > 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct wr_plan_change_values *o = wr_list_at(list, i);
+
+        if (!(o->gain > (isnan(f->best_gain) ? GAIN : f->best_gain)))
+            continue;
+        f->best = *o->what ? o->what : o->name;
+        f->best_gain = o->gain;
+    }
+}
+
+static void need_facts(struct plan_facts *f)
+{
+    const struct wr_plan_demand_values *d = &f->plan.demand;
+    char n[32], *text = new_text(f);
+
+    if (d->bytes_per_s > 0)
+        wr_say(text, WR_VIEW_NAME, "%s/s",
+               wr_format_three(n, sizeof(n), d->bytes_per_s));
+    if (d->opens_per_s > 0)
+        wr_say(text, WR_VIEW_NAME, "%s file%s/s",
+               wr_say_number(d->opens_per_s, n, sizeof(n)),
+               d->opens_per_s == 1 ? "" : "s");
+    if (d->cores > 0)
+        wr_say(text, WR_VIEW_NAME, "%s core%s of decoding",
+               wr_say_number(d->cores, n, sizeof(n)), d->cores == 1 ? "" : "s");
+    end_list(text);
+    f->needs = text;
+    f->needed_per_s = above_0(d->samples_per_s);
+}
+
+/* "1st", "22nd", "113th". */
+static const char *ordinal(struct plan_facts *f, double v)
+{
+    int two = (int)fmod(fmin(v, 1e9), 100), one = two % 10;
+    const char *end = two > 10 && two < 14 ? "th"
+                      : one == 1           ? "st"
+                      : one == 2           ? "nd"
+                      : one == 3           ? "rd"
+                                           : "th";
+    char *text = new_text(f);
+
+    wr_say_number(v, text, WR_VIEW_NAME);
+    return strcat(text, end);
+}
+
+static void capacity_facts(struct plan_facts *f)
+{
+    const struct wr_plan_capacity_values *c = &f->plan.capacity;
+    const struct wr_list *scale = &f->plan.scale;
+    const struct wr_plan_scale_values *points = scale->v;
+    size_t knee = wr_plan_knee(scale), n = scale->count;
+
+    for (size_t i = c->points.count; i-- > 0;) {
+        const struct wr_plan_capacity_point_values *o = wr_list_at(&c->points,
+                                                                   i);
+
+        if (o->accelerators == c->accelerators + 1)
+            f->next_busy = o->utilization;
+    }
+    if (c->accelerators >= 0)
+        f->ordinal = ordinal(f, c->accelerators + 1);
+    if (knee == SIZE_MAX || !(wr_plan_linear_part(scale, n - 1) >= 0))
+        return;
+    f->knee_nodes = points[knee].nodes;
+    f->last_nodes = wr_known_or(points[n - 1].nodes, 0);
+    if (knee + 1 < n)
+        f->of_linear = wr_plan_linear_part(scale, n - 1);
+}
+
+static void save_facts(struct plan_facts *f)
+{
+    struct wr_plan_saves_values *saves = &f->plan.result.saves;
+    struct wr_plan_saving_values *s = &f->plan.saving;
+    char *mtbf = new_text(f);
+
+    saves->stall_s = fmax(0, saves->stall_s);
+    saves->durable_s = above_0(saves->durable_s);
+    saves->blocked = above_0(saves->blocked);
+    s->chosen_s = above_0(s->chosen_s);
+    s->restore_s = above_0(s->restore_s);
+    if (!(s->waste_best < 0.99 * s->waste))
+        s->waste_best = NAN;
+    if (s->mtbf_s >= 2 * 86400.0) /* failures are days and weeks apart */
+        snprintf(mtbf, WR_VIEW_NAME, "%.3g days", s->mtbf_s / 86400);
+    else if (s->mtbf_s > 0)
+        wr_say_time(s->mtbf_s, mtbf, WR_VIEW_NAME);
+    f->mtbf = mtbf;
+}
+
+/* What was seen, what it was made from, and what was assumed. */
+static void source_facts(struct plan_facts *f)
+{
+    struct wr_plan_explain_values *e = &f->plan.explain;
+    char *inputs = new_text(f), *names = new_text(f);
+    size_t n = 0;
+
+    f->seen = stopped(f, e->what);
+    f->because = stopped(f, e->why);
+    f->cure = stopped(f, e->change);
+    f->loading_s = e->load_ms / 1e3;
+    if (!(e->sure <= 1))
+        e->sure = NAN;
+    for (size_t i = 0; i < WR_MIN(f->plan.inputs.count, (size_t)PLANS_MAX);
+         i++) {
+        const struct wr_plan_input_values *o = wr_list_at(&f->plan.inputs, i);
+        const char *kind = wr_text_at(&o->kind, 0);
+
+        wr_say(inputs, WR_VIEW_NAME, "%.120s%s%.40s%s", wr_text_at(&o->path, 0),
+               *kind ? " (" : "", kind, *kind ? ")" : "");
+    }
+    for (size_t i = 0; i < f->plan.facts.count; i++) {
+        const struct wr_plan_fact_values *o = wr_list_at(&f->plan.facts, i);
+
+        if (o->assumed && n++ < NAMED_MAX)
+            wr_say(names, WR_VIEW_NAME, "%.40s", o->key);
+    }
+    if (n > NAMED_MAX)
+        wr_say(names, WR_VIEW_NAME, "...");
+    f->made_from = inputs;
+    f->assumed = names;
+}
+
+static void find_facts(const struct wr_cases *c, size_t record, void *ret)
+{
+    struct plan_facts *f = ret;
+
+    wr_vals_clear(&facts, f);
+    f->text_count = 0;
+    f->plan = *(const struct wr_plan_values *)c->records[record].cases.v;
+    who_facts(f);
+    epoch_facts(f);
+    limit_facts(f);
+    change_facts(f);
+    need_facts(f);
+    capacity_facts(f);
+    save_facts(f);
+    source_facts(f);
+    if (f->plan.result.lumped)
+        f->lumped_because = stopped(f, f->plan.result.lumped_why);
+}
 
 /* --- the top of the page --- */
 
-static bool is_plan(const json_t *j)
+static void headlines(struct wr_doc *d, const struct wr_plan_values *p)
 {
-    return wr_get_number(j, "result.samples_per_s") >= 0;
-}
-
-static void headlines(struct wr_doc *d, const json_t *j)
-{
-    double rate = wr_get_number(j, "result.samples_per_s");
-    double busy = wr_get_number(j, "result.utilization");
-    double most = wr_get_number(j, "capacity.accelerators");
-    double lost = wr_get_number(j, "explain.lost_share");
-    double period = wr_get_number(j, "explain.period");
+    double most = p->capacity.accelerators;
     char text[32];
 
-    if (rate >= 0)
-        wr_doc_headline(d, "samples per second", "%s",
-                        wr_say_number(rate, text, sizeof(text)));
-    if (busy >= 0)
+    if (p->result.samples_per_s >= 0)
+        wr_doc_headline(
+            d, "samples per second", "%s",
+            wr_say_number(p->result.samples_per_s, text, sizeof(text)));
+    if (p->result.utilization >= 0)
         wr_doc_headline(d, "of the time the accelerators compute", "%.1f %%",
-                        100 * busy);
+                        100 * p->result.utilization);
     if (most >= 0)
         wr_doc_headline(
             d, most == 1 ? "accelerator can be fed" : "accelerators can be fed",
-            "%s%s", wr_get_true(j, "capacity.unlimited") ? ">= " : "",
+            "%s%s", p->capacity.unlimited ? ">= " : "",
             wr_say_number(most, text, sizeof(text)));
-    if (lost >= 0)
+    if (p->explain.lost_share >= 0)
         wr_doc_headline(d, "of the time seen is lost to stalls", "%.1f %%",
-                        100 * lost);
-    if (period >= 1)
+                        100 * p->explain.lost_share);
+    if (p->explain.period >= 1)
         wr_doc_headline(d, "batches from stall to stall", "%s",
-                        wr_say_number(period, text, sizeof(text)));
-}
-
-static size_t sum_up(struct wr_doc *d, const json_t *j, words_of *words,
-                     size_t room)
-{
-    char text[WORDS];
-
-    if (!room || !*words(j, text, sizeof(text)))
-        return 0;
-    wr_doc_summary(d, "%s", text);
-    return 1;
+                        wr_say_number(p->explain.period, text, sizeof(text)));
 }
 
 /* The explanation of what was seen comes first, if somebody asked for it. */
-static void summarize_one(struct wr_doc *d, const json_t *j, size_t room)
-{
-    static words_of *const words[] = {wr_plan_seen,       wr_plan_cure,
-                                      wr_plan_say_answer, wr_plan_waits,
-                                      wr_plan_bottleneck, wr_plan_best};
-
-    headlines(d, j);
-    for (size_t i = 0; i < WR_ARRAY_LEN(words); i++)
-        room -= sum_up(d, j, words[i], room);
-}
-
 static void plan_summarize(struct wr_doc *d, const struct wr_view_record *r,
                            size_t n, size_t room)
 {
-    char text[WORDS];
+    static const struct wr_sentence *const lists[] = {explained, answer,
+                                                      reasons, bests};
+    const struct wr_cases c = {.records = r, .record_count = n};
+    char label[WR_VIEW_NAME], text[32];
+    struct plan_facts f;
 
-    if (n == 1 && room) {
-        summarize_one(d, r->json, room);
-        return;
-    }
     for (size_t i = 0; i < n && i < room; i++) {
-        double rate = wr_get_number(r[i].json, "result.samples_per_s");
-        char label[WR_VIEW_NAME], number[32];
-
-        if (!*wr_plan_say_answer(r[i].json, text, sizeof(text)))
-            continue;
-        wr_doc_summary(d, "%s: %s", r[i].label, text);
-        snprintf(label, sizeof(label), "samples per second: %.200s",
-                 r[i].label);
-        wr_doc_headline(d, label, "%s",
-                        wr_say_number(rate, number, sizeof(number)));
+        find_facts(&c, i, &f);
+        if (n == 1) {
+            headlines(d, &f.plan);
+            for (size_t k = 0; k < WR_ARRAY_LEN(lists); k++)
+                room -= wr_sentences_top(d, "", lists[k], &facts, &f, room);
+        } else if (wr_sentences_top(d, r[i].label, answer, &facts, &f, 1)) {
+            snprintf(label, sizeof(label), "samples per second: %.200s",
+                     r[i].label);
+            wr_doc_headline(
+                d, label, "%s",
+                wr_say_number(f.plan.result.samples_per_s, text, sizeof(text)));
+        }
     }
-}
-
-/* --- what both the command and a report say --- */
-
-static void say(struct wr_doc_section *s, const json_t *j,
-                words_of *const *words, size_t n)
-{
-    char text[WORDS];
-
-    for (size_t i = 0; i < n; i++)
-        if (*words[i](j, text, sizeof(text)))
-            wr_doc_note(s, false, "%s", text);
-}
-
-static void say_explained(struct wr_doc_section *s, const json_t *j)
-{
-    static words_of *const words[] = {wr_plan_seen, wr_plan_cure};
-
-    say(s, j, words, WR_ARRAY_LEN(words));
-}
-
-static void say_result(struct wr_doc_section *s, const json_t *j)
-{
-    static words_of *const words[] = {wr_plan_say_answer, wr_plan_waits,
-                                      wr_plan_bottleneck};
-
-    say(s, j, words, WR_ARRAY_LEN(words));
-}
-
-static void say_saves(struct wr_doc_section *s, const json_t *j)
-{
-    const json_t *saves = wr_get_object(j, "result.saves");
-    double count = wr_get_number(saves, "count");
-    double durable = wr_get_number(saves, "durable_s");
-    double blocked = wr_get_number(saves, "blocked");
-    static words_of *const words[] = {wr_plan_saves, wr_plan_fails};
-    char a[32], b[32], n[32], more[WR_VIEW_NAME] = "";
-
-    if (durable > 0)
-        wr_say(more, sizeof(more), "safe on the slow tier after %s",
-               wr_say_time(durable, b, sizeof(b)));
-    if (blocked > 0)
-        wr_say(more, sizeof(more), "%s waited for the one before",
-               wr_say_number(blocked, n, sizeof(n)));
-    if (count > 0)
-        wr_doc_note(
-            s, false, "%s checkpoint%s, each stops training for %s%s%s.",
-            wr_say_number(count, n, sizeof(n)), count == 1 ? "" : "s",
-            wr_say_time(fmax(0, wr_get_number(saves, "stall_s")), a, sizeof(a)),
-            *more ? "; " : "", more);
-    say(s, j, words, WR_ARRAY_LEN(words));
-}
-
-static void say_simulated(struct wr_doc_section *s, const json_t *j)
-{
-    const char *why = wr_get_text(j, "result.lumped_why");
-    static words_of *const words[] = {wr_plan_part};
-
-    say(s, j, words, WR_ARRAY_LEN(words));
-    if (wr_get_true(j, "result.lumped"))
-        wr_doc_note(s, false, "What is alike was simulated as one%s%s%s",
-                    *why ? ": " : "", why, *why ? wr_say_stop(why) : ".");
-}
-
-static void say_assumed(struct wr_doc_section *s, const json_t *j)
-{
-    char text[WORDS];
-
-    if (*wr_plan_assumed(j, text, sizeof(text)))
-        wr_doc_note(s, false, "%s", text);
-}
-
-static void say_need(struct wr_doc_section *s, const json_t *j)
-{
-    static words_of *const words[] = {wr_plan_demand, wr_plan_say_capacity,
-                                      wr_plan_scales};
-
-    say(s, j, words, WR_ARRAY_LEN(words));
 }
 
 /* --- sections --- */
 
-static struct wr_doc_section *section(struct wr_doc *d, const char *title,
-                                      const struct wr_view_record *r, bool many)
+static bool is_explained(const struct wr_scope *v)
 {
-    char text[WR_VIEW_NAME];
-
-    snprintf(text, sizeof(text), "%s%s%.200s", title, many ? ": " : "",
-             many ? r->label : "");
-    return wr_doc_section(d, text);
+    return wr_get_object(v->r->json, "explain");
 }
 
-static void describe(struct wr_doc_section *s, const json_t *j)
+static bool is_planned(const struct wr_scope *v)
 {
-    static const char *const keys[][2] = {
-        {"nodes", "nodes"},     {"accelerators", "accelerators per node"},
-        {"model", "model"},     {"batch", "batch"},
-        {"workers", "workers"}, {"prefetch", "prefetch"},
-        {"style", "style"},     {"storage", "storage"}};
-    const json_t *inputs = wr_get_list(j, "inputs");
-    char text[WR_VIEW_NAME] = "", shown[WR_VIEW_NAME];
+    const struct wr_plan_values *p = v->c.v->values;
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(keys); i++)
-        if (*wr_get_shown(wr_get(wr_get_object(j, "config"), keys[i][0]), shown,
-                          sizeof(shown)))
-            wr_say(text, sizeof(text), "%s %.80s", keys[i][1], shown);
-    if (*text)
-        wr_doc_fact(s, "Planned", "%s", text);
-    *text = '\0';
-    for (size_t i = 0; i < json_array_size(inputs) && i < PLANS_MAX; i++) {
-        const json_t *o = json_array_get(inputs, i);
-        const char *kind = wr_get_text(o, "kind");
-
-        wr_say(text, sizeof(text), "%.120s%s%.40s%s", wr_get_text(o, "path"),
-               *kind ? " (" : "", kind, *kind ? ")" : "");
-    }
-    if (*text)
-        wr_doc_fact(s, "Made from", "%s", text);
+    return p->result.samples_per_s >= 0 || !is_explained(v);
 }
 
-/* Why batches took the time that they took. */
-static void explained(struct wr_doc *d, const struct wr_view_record *r,
-                      bool many)
+/* The section of the plan has it, if there is one. */
+static bool is_not_planned(const struct wr_scope *v)
 {
-    const json_t *e = wr_get_object(r->json, "explain");
-    double sure = wr_get_number(e, "sure");
-    double load = wr_get_number(e, "load_ms") / 1e3;
-    double workers = wr_get_number(e, "workers_needed");
-    struct wr_doc_section *s;
-    char a[32], trust[32] = "";
-
-    if (!e)
-        return;
-    if (sure >= 0 && sure <= 1)
-        snprintf(trust, sizeof(trust), " (%.0f %% sure)", 100 * sure);
-    s = section(d, "What was seen, and why", r, many);
-    if (!is_plan(r->json))
-        wr_view_host(s, r);
-    if (*wr_get_text(e, "cause"))
-        wr_doc_fact(s, "Cause", "%s%s", wr_get_text(e, "cause"), trust);
-    if (wr_get_number(e, "period") >= 1)
-        wr_doc_fact(s, "Period", "%.0f batches", wr_get_number(e, "period"));
-    if (load > 0)
-        wr_doc_fact(s, "Loading a batch", "%s of a worker",
-                    wr_say_time(load, a, sizeof(a)));
-    if (workers >= 1)
-        wr_doc_fact(s, "Workers needed", "%.0f", workers);
-    if (!r->alone) /* else the top of the page says it */
-        say_explained(s, r->json);
-    wr_plan_batch_chart(d, s, r->json);
+    return !is_planned(v);
 }
 
-static void one_plan(struct wr_doc *d, const struct wr_view_record *r,
-                     bool many)
+static bool has_changes(const struct wr_scope *v)
 {
-    const json_t *j = r->json;
-    struct wr_doc_section *s = section(d, "Plan", r, many);
+    const struct wr_plan_values *p = v->c.v->values;
 
-    wr_view_host(s, r);
-    describe(s, j);
-    if (!r->alone)
-        say_result(s, j);
-    say_simulated(s, j);
-    if (!many)
-        wr_plan_life(d, s, r, 1);
-    wr_plan_epoch_chart(s, j);
-    wr_plan_limit_chart(s, j);
-    wr_plan_step_chart(d, s, j);
-    wr_plan_epoch_table(s,
-                        wr_plan_is_partial(j)
-                            ? "Epochs, as far as they were simulated"
-                            : "Epochs",
-                        j);
-    wr_plan_limit_table(s, "Limits", j);
-    if (json_array_size(wr_get_list(j, "what_if"))) {
-        s = section(d, "What if", r, many);
-        wr_plan_change_chart(s, j);
-        wr_plan_change_table(s, "Changes, one at a time", j);
-    }
-    s = section(d, "What it takes", r, many);
-    say_need(s, j);
-    say_saves(s, j);
-    if (!many) {
-        wr_plan_capacity_chart(s, r, 1);
-        wr_plan_scale_chart(s, r, 1);
-    }
-    wr_plan_capacity_table(s, "Accelerators per node", j);
-    wr_plan_scale_table(s, "Nodes", j);
-    s = section(d, "Numbers it is made of", r, many);
-    say_assumed(s, j);
-    wr_plan_fact_table(s, "Numbers and their sources", j);
+    return is_planned(v) && p->what_if.count;
 }
 
-/* Plans are computed, not measured: the same description gives the same
- * numbers, so any difference is one. */
-static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
-                         size_t n)
+static bool is_partial(const struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_doc_section(d, "Plans side by side");
+    return wr_plan_is_partial(v->c.v->values);
+}
 
-    wr_doc_note(s, false,
+static bool is_whole(const struct wr_scope *v)
+{
+    return !is_partial(v);
+}
+
+/* The same description gives the same numbers, so any difference is one. */
+static void say_computed(struct wr_scope *v)
+{
+    wr_doc_note(v->s, false,
                 "Plans are computed, not measured: there is no noise, every "
                 "difference comes from what differs in them.");
-    wr_plan_rate_chart(s, r, n);
-    wr_plan_capacity_chart(s, r, n);
-    wr_plan_scale_chart(s, r, n);
-    wr_plan_life(d, s, r, n);
-    wr_plan_side_table(s, r, n);
-    wr_plan_differ_table(s, r, n);
 }
 
-static void plan_build(struct wr_doc *d, const struct wr_view_record *r,
-                       size_t n)
-{
-    size_t count = WR_MIN(n, (size_t)PLANS_MAX);
-
-    if (n > 1)
-        side_by_side(d, r, count);
-    for (size_t i = 0; i < count; i++) {
-        explained(d, &r[i], n > 1);
-        if (is_plan(r[i].json) || !wr_get_object(r[i].json, "explain"))
-            one_plan(d, &r[i], n > 1);
-    }
-}
-
-/* --- what the command prints --- */
+static const struct wr_section sections[] = {
+    {.title = "Plans side by side",
+     .plain = true,
+     .only = WR_IF_SEVERAL,
+     .items = WR_ITEMS({.show = say_computed}, {.chart = &wr_plan_rate_chart},
+                       {.chart = &wr_plan_capacity_chart},
+                       {.show = wr_plan_scale_chart}, {.show = wr_plan_life},
+                       {.table = &wr_plan_side_table},
+                       {.show = wr_plan_differ_table})},
+    {.title = "What was seen, and why",
+     .plain = true,
+     .of = WR_OF_EACH,
+     .is_needed = is_explained,
+     .items = WR_ITEMS({.show = wr_show_host, .is_needed = is_not_planned},
+                       {.say = {causes}},
+                       {.say = {explained}, .only = WR_IF_BESIDE},
+                       {.show = wr_plan_batch_chart})},
+    {.title = "Plan",
+     .plain = true,
+     .of = WR_OF_EACH,
+     .is_needed = is_planned,
+     .items = WR_ITEMS(
+         {.show = wr_show_host}, {.say = {described}},
+         {.say = {answer, reasons}, .only = WR_IF_BESIDE}, {.say = {simulated}},
+         {.show = wr_plan_life, .only = WR_IF_ONE},
+         {.chart = &wr_plan_epoch_chart, .is_needed = is_whole},
+         {.chart = &wr_plan_part_chart, .is_needed = is_partial},
+         {.show = wr_plan_limit_chart}, {.show = wr_plan_step_chart},
+         {.table = &wr_plan_epoch_table, .is_needed = is_whole},
+         {.table = &wr_plan_part_table, .is_needed = is_partial},
+         {.table = &wr_plan_limit_table})},
+    {.title = "What if",
+     .plain = true,
+     .of = WR_OF_EACH,
+     .is_needed = has_changes,
+     .items = WR_ITEMS({.show = wr_plan_change_chart},
+                       {.show = wr_plan_change_table})},
+    {.title = "What it takes",
+     .plain = true,
+     .of = WR_OF_EACH,
+     .is_needed = is_planned,
+     .items = WR_ITEMS({.say = {needed}},
+                       {.chart = &wr_plan_capacity_chart, .only = WR_IF_ONE},
+                       {.show = wr_plan_scale_chart, .only = WR_IF_ONE},
+                       {.table = &wr_plan_capacity_table},
+                       {.table = &wr_plan_scale_table})},
+    {.title = "Numbers it is made of",
+     .plain = true,
+     .of = WR_OF_EACH,
+     .is_needed = is_planned,
+     .items = WR_ITEMS({.say = {assumed}}, {.table = &wr_plan_fact_table})},
+    {.items = NULL}};
 
 /* Sections without a title keep the order: in each, sentences come first. */
-static void plan_result(struct wr_doc *d, const struct wr_view_record *r)
-{
-    const json_t *j = r->json;
-    struct wr_doc_section *s = wr_doc_section(d, "");
-
-    say_explained(s, j);
-    wr_plan_batch_chart(d, s, j);
-    s = wr_doc_section(d, "");
-    say_result(s, j);
-    say_simulated(s, j);
-    wr_plan_life(d, s, r, 1);
-    wr_plan_epoch_table(
-        s, wr_plan_is_partial(j) ? "As far as it was simulated" : "", j);
-    s = wr_doc_section(d, "");
-    wr_plan_change_table(s, "What if, one change at a time", j);
-    s = wr_doc_section(d, "");
-    say_need(s, j);
-    say_saves(s, j);
-    wr_plan_scale_table(s, "", j);
-    s = wr_doc_section(d, "");
-    say_assumed(s, j);
-    wr_plan_fact_table(s, "Numbers and their sources", j);
-}
+static const struct wr_section printed[] = {
+    {.items = WR_ITEMS({.say = {explained}}, {.show = wr_plan_batch_chart})},
+    {.items = WR_ITEMS(
+         {.say = {answer, reasons, simulated}}, {.show = wr_plan_life},
+         {.table = &wr_plan_epoch_table, .is_needed = is_whole},
+         {.table = &wr_plan_part_table, .is_needed = is_partial})},
+    {.items = WR_ITEMS({.show = wr_plan_change_table})},
+    {.items = WR_ITEMS({.say = {needed}}, {.table = &wr_plan_scale_table})},
+    {.items = WR_ITEMS({.say = {assumed}}, {.table = &wr_plan_fact_table})},
+    {.items = NULL}};
 
 const struct wr_view wr_view_plan = {.command = "plan",
                                      .summarize = plan_summarize,
-                                     .build = plan_build,
-                                     .result = plan_result};
+                                     .rows = &wr_plan_spec,
+                                     .sections = sections,
+                                     .printed = printed,
+                                     .facts = &facts,
+                                     .find_facts = find_facts,
+                                     .sentences = sentences,
+                                     .most = PLANS_MAX};

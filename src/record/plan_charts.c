@@ -3,67 +3,174 @@
 #include "record/plan_charts.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/named.h"
 #include "record/plan_tables.h"
-#include "record/plan_words.h"
 #include "record/points.h"
 #include "result/get.h"
+#include "result/plan.h"
 #include "result/stats.h"
 
-#define BARS_MAX   64   /* epochs that are drawn */
-#define CHANGES    16   /* of what-if that are drawn */
+#define BARS_MAX   64   /* epochs or limits that are drawn */
 #define POINTS_MAX 1000 /* of a line */
 #define APART      20   /* times: limits further apart are logarithmic */
 #define JOINED     200  /* batches that are joined by a line */
 #define STALL      3    /* times the median: a step that stands out */
 
-/* --- over time --- */
-
-void wr_plan_epoch_chart(struct wr_doc_section *s, const json_t *j)
+static const struct wr_plan_values *plan_of(const struct wr_row *r)
 {
-    static const struct {
-        const char *key, *name;
-    } parts[] = {{"computing", "computing"},
-                 {"storage", "waiting for the storage"},
-                 {"cores", "waiting for cores that decode"},
-                 {"others", "waiting for the slowest, and the all-reduce"},
-                 {"saves", "waiting for checkpoints"}};
-    struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_STACKED,
-        .title = "Where the time of each epoch goes",
-        .x = "epoch",
-        .y = "seconds",
-        .note = "Mean of the accelerators; everything but computing is lost."};
-    const json_t *list = wr_get_list(j, "result.epochs");
-    size_t n = WR_MIN(json_array_size(list), (size_t)BARS_MAX);
-    struct wr_doc_chart *c;
+    return r->row->values;
+}
 
-    if (!n)
+static const struct wr_chart_series parts[] = {
+    {"parts.computing", "computing", 1},
+    {"parts.storage", "waiting for the storage", 1},
+    {"parts.cores", "waiting for cores that decode", 1},
+    {"parts.others", "waiting for the slowest, and the all-reduce", 1},
+    {"parts.saves", "waiting for checkpoints", 1},
+    {.key = NULL}};
+
+#define EPOCH_CHART(as_far)                                                    \
+    {                                                                          \
+        .is = {WR_DOC_STACKED, "Where the time of each epoch goes", "epoch",   \
+               "seconds",                                                      \
+               "Mean of the accelerators" as_far                               \
+               "; everything but computing is lost."},                         \
+        .from = WR_FROM_RUN, .of = &wr_plan_epoch_vals,                        \
+        .list = offsetof(struct wr_plan_values, result.epochs), .least = 1,    \
+        .most = BARS_MAX, .series = parts, .label = wr_chart_place,            \
+    }
+
+const struct wr_chart_rule wr_plan_epoch_chart = EPOCH_CHART("");
+const struct wr_chart_rule wr_plan_part_chart = EPOCH_CHART(
+    ", as far as it was simulated");
+
+static bool is_most(const struct wr_row *r)
+{
+    const struct wr_plan_capacity_point_values *point = r->run;
+
+    return point->accelerators == plan_of(r)->capacity.accelerators;
+}
+
+const struct wr_chart_rule wr_plan_capacity_chart = {
+    .is = {WR_DOC_LINES, "Utilization by number of accelerators",
+           "accelerators per node", "utilization (%)",
+           "Marked: the most that reach the target.", .most = 100},
+    .from = WR_FROM_RUN,
+    .of = &wr_plan_capacity_point_vals,
+    .list = offsetof(struct wr_plan_values, capacity.points),
+    .most = POINTS_MAX,
+    .series = WR_SERIES({"utilization", "utilization", .01}),
+    .label = wr_chart_records,
+    .marked = is_most,
+    .x = "accelerators",
+    .target = "capacity.target"};
+
+const struct wr_chart_rule wr_plan_rate_chart = {
+    .is = {WR_DOC_BARS, "Samples per second of each plan", "", "samples/s",
+           "Bound: the tightest limit, closed form."},
+    .from = WR_FROM_CASE,
+    .of = &wr_plan_vals,
+    .series = WR_SERIES({"result.samples_per_s", "simulated", 1},
+                        {"bounds.samples_per_s", "bound", 1}),
+    .ceiling = true,
+    .label = wr_chart_record};
+
+static bool scales(const struct wr_case *row)
+{
+    const struct wr_plan_values *p = row->values;
+
+    return p->scale.count > 1;
+}
+
+/* The last point is where it was not tried further. */
+static bool is_bend(const struct wr_row *r)
+{
+    return r->i == wr_plan_knee(&plan_of(r)->scale) &&
+           r->i + 1 < plan_of(r)->scale.count;
+}
+
+static const struct wr_chart_rule scale_rule = {
+    .is = {WR_DOC_LINES, "Throughput by number of nodes", "nodes", "samples/s",
+           "Marked: the knee, the last point within 95 % of linear scaling.",
+           .log_x = true, .log_y = true},
+    .from = WR_FROM_RUN,
+    .of = &wr_plan_scale_vals,
+    .list = offsetof(struct wr_plan_values, scale),
+    .most = POINTS_MAX,
+    .wanted = scales,
+    .series = WR_SERIES({"samples_per_s", "simulated", 1}),
+    .label = wr_chart_records,
+    .marked = is_bend,
+    .x = "nodes"};
+
+/* Beside it what the first point gives for as many nodes. */
+void wr_plan_scale_chart(struct wr_scope *v)
+{
+    struct wr_doc_chart *c = wr_chart_draw(v, &scale_rule);
+    const struct wr_plan_scale_values *first, *point;
+    const struct wr_case *row = v->c.v;
+    const struct wr_list *scale;
+    struct wr_doc_series *line;
+
+    if (!c)
         return;
-    if (wr_plan_is_partial(j))
-        spec.note = "Mean of the accelerators, as far as it was simulated; "
-                    "everything but computing is lost.";
-    c = wr_doc_chart(s, &spec);
-    for (size_t i = 0; i < n; i++)
-        wr_doc_label(c, "%zu", i + 1);
-    for (size_t k = 0; k < WR_ARRAY_LEN(parts); k++) {
-        struct wr_doc_series *to = wr_doc_series(c, parts[k].name);
-
-        for (size_t i = 0; i < n; i++)
-            wr_doc_value(
-                to,
-                wr_get_number(wr_get_object(json_array_get(list, i), "parts"),
-                              parts[k].key));
+    while (!scales(row))
+        row++;
+    scale = &((const struct wr_plan_values *)row->values)->scale;
+    line = wr_doc_series(c, "linear");
+    wr_doc_series_is(line, WR_DOC_REFERENCE);
+    first = scale->v;
+    for (size_t k = 0; k < WR_MIN(scale->count, (size_t)POINTS_MAX); k++) {
+        point = wr_list_at(scale, k);
+        wr_doc_point(line, point->nodes,
+                     first->samples_per_s / first->nodes * point->nodes);
     }
 }
 
+static const char *limit_label(const struct wr_row *r, char *buf, size_t cap)
+{
+    const struct wr_plan_limit_values *limit = r->run;
+
+    return wr_plan_limit_name(limit->resource);
+}
+
+void wr_plan_limit_chart(struct wr_scope *v)
+{
+    const struct wr_plan_values *p = v->c.v->values;
+    struct wr_chart_rule rule = {
+        .is = {WR_DOC_BARS, "What each resource could do alone", "",
+               "samples/s",
+               "The lowest is the bottleneck, the next one is behind it."},
+        .from = WR_FROM_RUN,
+        .of = &wr_plan_limit_vals,
+        .list = offsetof(struct wr_plan_values, bounds.limits),
+        .least = 2,
+        .most = BARS_MAX,
+        .series = WR_SERIES({"samples_per_s", "at most", 1}),
+        .label = limit_label};
+    double low = INFINITY, high = 0;
+
+    for (size_t i = 0; i < p->bounds.limits.count; i++) {
+        const struct wr_plan_limit_values *limit = wr_list_at(&p->bounds.limits,
+                                                              i);
+
+        if (limit->samples_per_s > 0)
+            low = fmin(low, limit->samples_per_s);
+        high = fmax(high, limit->samples_per_s);
+    }
+    rule.is.log_y = high > APART * low;
+    if (high > 0)
+        wr_chart_draw(v, &rule);
+}
+
+/* --- over time --- */
+
 /* Numbers of a list against `at`, or if that is NULL against their number;
- * those that `stalls` tells are marked. */
+ * stalls are marked. */
 struct series_of {
     const json_t *at, *values;
     double usual, above; /* a stall is above */
@@ -112,8 +219,7 @@ static double median_of(const json_t *list)
     return median;
 }
 
-void wr_plan_step_chart(struct wr_doc *d, struct wr_doc_section *s,
-                        const json_t *j)
+void wr_plan_step_chart(struct wr_scope *v)
 {
     const struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_POINTS,
@@ -122,18 +228,16 @@ void wr_plan_step_chart(struct wr_doc *d, struct wr_doc_section *s,
         .y = "time (ms)",
         .note = "Simulated, from start to start. Marked: over three times the "
                 "median."};
-    const json_t *list = wr_get_list(j, "step_ms");
+    const json_t *list = wr_get_list(v->r->json, "step_ms");
     double usual = median_of(list);
 
-    if (!json_array_size(list))
-        return;
-    draw_times(d, wr_doc_series(wr_doc_chart(s, &spec), "step"),
-               &(struct series_of){
-                   .values = list, .usual = usual, .above = STALL * usual});
+    if (json_array_size(list))
+        draw_times(v->d, wr_doc_series(wr_doc_chart(v->s, &spec), "step"),
+                   &(struct series_of){
+                       .values = list, .usual = usual, .above = STALL * usual});
 }
 
-void wr_plan_batch_chart(struct wr_doc *d, struct wr_doc_section *s,
-                         const json_t *j)
+void wr_plan_batch_chart(struct wr_scope *v)
 {
     struct wr_doc_chart_spec spec = {
         .kind = WR_DOC_POINTS,
@@ -141,206 +245,22 @@ void wr_plan_batch_chart(struct wr_doc *d, struct wr_doc_section *s,
         .x = "batch",
         .y = "time (ms)",
         .note = "From the batch before. The stalls are marked."};
-    const json_t *e = wr_get_object(j, "explain");
-    const json_t *at = wr_get_list(e, "batches"), *ms = wr_get_list(e, "ms");
-    double usual = wr_get_number(e, "usual_ms");
-    double stall = wr_get_number(e, "stall_ms");
+    const struct wr_plan_values *p = v->c.v->values;
+    const struct wr_plan_explain_values *e = &p->explain;
+    const json_t *at = wr_get_list(v->r->json, "explain.batches");
+    const json_t *ms = wr_get_list(v->r->json, "explain.ms");
 
     if (!json_array_size(ms) || !json_array_size(at))
         return;
     if (json_array_size(ms) <= JOINED) /* of few, the eye follows a line */
         spec.kind = WR_DOC_LINES;
-    draw_times(d, wr_doc_series(wr_doc_chart(s, &spec), "batch"),
+    draw_times(v->d, wr_doc_series(wr_doc_chart(v->s, &spec), "batch"),
                &(struct series_of){.at = at,
                                    .values = ms,
-                                   .usual = usual,
-                                   .above = usual + stall / 2,
-                                   .period = wr_get_number(e, "period"),
-                                   .phase = wr_get_number(e, "phase")});
-}
-
-/* --- bars --- */
-
-void wr_plan_limit_chart(struct wr_doc_section *s, const json_t *j)
-{
-    struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_BARS,
-        .title = "What each resource could do alone",
-        .x = "",
-        .y = "samples/s",
-        .note = "The lowest is the bottleneck, the next one is behind it."};
-    const json_t *list = wr_get_list(j, "bounds.limits");
-    size_t n = WR_MIN(json_array_size(list), (size_t)BARS_MAX);
-    double low = INFINITY, high = 0;
-    struct wr_doc_series *to;
-    struct wr_doc_chart *c;
-
-    for (size_t i = 0; i < n; i++) {
-        double v = wr_get_number(json_array_get(list, i), "samples_per_s");
-
-        low = v > 0 ? fmin(low, v) : low;
-        high = fmax(high, v);
-    }
-    if (n < 2 || !(high > 0))
-        return;
-    spec.log_y = high > APART * low;
-    c = wr_doc_chart(s, &spec);
-    to = wr_doc_series(c, "at most");
-    for (size_t i = 0; i < n; i++) {
-        const json_t *o = json_array_get(list, i);
-
-        wr_doc_label(c, "%s", wr_plan_limit_name(wr_get_text(o, "resource")));
-        wr_doc_value(to, wr_get_number(o, "samples_per_s"));
-    }
-}
-
-void wr_plan_change_chart(struct wr_doc_section *s, const json_t *j)
-{
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_BARS,
-        .title = "What if: samples per second with each change",
-        .x = "",
-        .y = "samples/s",
-        .note = "One change at a time, the largest gain first."};
-    const json_t *list[WR_PLAN_CHANGES];
-    size_t n = wr_plan_changes(j, list, CHANGES);
-    struct wr_doc_series *now, *then;
-    struct wr_doc_chart *c;
-
-    if (!n)
-        return;
-    c = wr_doc_chart(s, &spec);
-    then = wr_doc_series(c, "changed");
-    now = wr_doc_series(c, "now");
-    wr_doc_series_is(now, WR_DOC_REFERENCE);
-    wr_doc_label(c, "as it is");
-    wr_doc_value(now, wr_get_number(j, "result.samples_per_s"));
-    wr_doc_value(then, NAN);
-    for (size_t i = 0; i < n; i++) {
-        const char *what = wr_get_text(list[i], "what");
-
-        wr_doc_label(c, "%.80s", *what ? what : wr_get_text(list[i], "name"));
-        wr_doc_value(then, wr_get_number(list[i], "samples_per_s"));
-    }
-}
-
-void wr_plan_rate_chart(struct wr_doc_section *s,
-                        const struct wr_view_record *r, size_t n)
-{
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_BARS,
-        .title = "Samples per second of each plan",
-        .x = "",
-        .y = "samples/s",
-        .note = "Bound: the tightest limit, closed form."};
-    struct wr_doc_chart *c = wr_doc_chart(s, &spec);
-    struct wr_doc_series *rate = wr_doc_series(c, "simulated");
-    struct wr_doc_series *most = wr_doc_series(c, "bound");
-
-    wr_doc_series_is(most, WR_DOC_CEILING);
-    for (size_t i = 0; i < n; i++) {
-        wr_doc_label(c, "%s", r[i].label);
-        wr_doc_value(rate, wr_get_number(r[i].json, "result.samples_per_s"));
-        wr_doc_value(most, wr_get_number(r[i].json, "bounds.samples_per_s"));
-    }
-}
-
-/* --- lines --- */
-
-void wr_plan_capacity_chart(struct wr_doc_section *s,
-                            const struct wr_view_record *r, size_t n)
-{
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_LINES,
-        .title = "Utilization by number of accelerators",
-        .x = "accelerators per node",
-        .y = "utilization (%)",
-        .note = "Marked: the most that reach the target.",
-        .most = 100};
-    double from = INFINITY, to = -INFINITY, target = NAN;
-    struct wr_doc_chart *c = NULL;
-    struct wr_doc_series *line;
-
-    for (size_t i = 0; i < n; i++) {
-        const json_t *list = wr_get_list(r[i].json, "capacity.points");
-        double most = wr_get_number(r[i].json, "capacity.accelerators");
-
-        if (!json_array_size(list))
-            continue;
-        c = c ? c : wr_doc_chart(s, &spec);
-        line = wr_doc_series(c, n > 1 ? r[i].label : "utilization");
-        for (size_t k = 0; k < json_array_size(list) && k < POINTS_MAX; k++) {
-            const json_t *o = json_array_get(list, k);
-            double x = wr_get_number(o, "accelerators");
-
-            wr_doc_point(line, x, 100 * wr_get_number(o, "utilization"));
-            if (x == most)
-                wr_doc_mark(line);
-            from = fmin(from, x);
-            to = fmax(to, x);
-        }
-        target = wr_get_number(r[i].json, "capacity.target");
-    }
-    if (!c || !(target > 0) || !(from < to))
-        return;
-    line = wr_doc_series(c, "target");
-    wr_doc_series_is(line, WR_DOC_REFERENCE);
-    wr_doc_point(line, from, 100 * target);
-    wr_doc_point(line, to, 100 * target);
-}
-
-/* What the first point gives for as many nodes. */
-static void linear_line(struct wr_doc_chart *c, const json_t *list)
-{
-    const json_t *first = json_array_get(list, 0);
-    double each = wr_get_number(first, "samples_per_s") /
-                  wr_get_number(first, "nodes");
-    struct wr_doc_series *line = wr_doc_series(c, "linear");
-
-    wr_doc_series_is(line, WR_DOC_REFERENCE);
-    for (size_t k = 0; k < json_array_size(list) && k < POINTS_MAX; k++) {
-        double x = wr_get_number(json_array_get(list, k), "nodes");
-
-        wr_doc_point(line, x, each * x);
-    }
-}
-
-void wr_plan_scale_chart(struct wr_doc_section *s,
-                         const struct wr_view_record *r, size_t n)
-{
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_LINES,
-        .title = "Throughput by number of nodes",
-        .x = "nodes",
-        .y = "samples/s",
-        .note = "Marked: the knee, the last point within 95 % of linear "
-                "scaling.",
-        .log_x = true,
-        .log_y = true};
-    struct wr_doc_chart *c = NULL;
-    const json_t *list = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        const json_t *one = wr_get_list(r[i].json, "scale");
-        size_t knee = wr_plan_knee(r[i].json);
-        struct wr_doc_series *line;
-
-        if (json_array_size(one) < 2)
-            continue;
-        list = list ? list : one;
-        c = c ? c : wr_doc_chart(s, &spec);
-        line = wr_doc_series(c, n > 1 ? r[i].label : "simulated");
-        for (size_t k = 0; k < json_array_size(one) && k < POINTS_MAX; k++) {
-            const json_t *o = json_array_get(one, k);
-
-            wr_doc_point(line, wr_get_number(o, "nodes"),
-                         wr_get_number(o, "samples_per_s"));
-            if (k == knee && k + 1 < json_array_size(one))
-                wr_doc_mark(line);
-        }
-    }
-    if (c)
-        linear_line(c, list);
+                                   .usual = e->usual_ms,
+                                   .above = e->usual_ms + e->stall_ms / 2,
+                                   .period = e->period,
+                                   .phase = e->phase});
 }
 
 /* --- the life of a batch: lanes of workers, queue, accelerators --- */
@@ -360,29 +280,21 @@ static const struct {
              {"wait", WR_DOC_LOOK_HATCHED, "waiting"},
              {"save", WR_DOC_LOOK_CROSSED, "saving"}};
 
-static bool look_of(const char *kind, enum wr_doc_look *ret)
-{
-    for (size_t i = 0; i < WR_ARRAY_LEN(kinds); i++)
-        if (!strcmp(kind, kinds[i].kind)) {
-            *ret = kinds[i].look;
-            return true;
-        }
-    return false;
-}
-
 /* A span of a record: [from_ms, to_ms, lane, batch, kind]. */
 static bool take_span(const json_t *o, struct wr_doc_span *ret)
 {
     double lane = wr_get_at(o, 2);
     const char *kind = json_string_value(json_array_get(o, 4));
+    int k;
 
     *ret = (struct wr_doc_span){.from = wr_get_at(o, 0),
                                 .to = wr_get_at(o, 1),
                                 .number = wr_get_at(o, 3)};
-    if (!(lane >= 0) || !(lane < LANES_MAX) || !kind ||
-        !look_of(kind, &ret->look))
+    k = kind ? wr_named_index(WR_NAMED(kinds), kind) : -1;
+    if (!(lane >= 0) || !(lane < LANES_MAX) || k < 0)
         return false;
     ret->lane = (size_t)lane;
+    ret->look = kinds[k].look;
     return isfinite(ret->from) && isfinite(ret->to);
 }
 
@@ -468,13 +380,12 @@ static void one_life(struct wr_doc *d, struct wr_doc_section *s,
     add_spans(d, l, spans);
 }
 
-void wr_plan_life(struct wr_doc *d, struct wr_doc_section *s,
-                  const struct wr_view_record *r, size_t n)
+void wr_plan_life(struct wr_scope *v)
 {
     double most = 0;
 
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, end_of(r[i].json));
-    for (size_t i = 0; i < n; i++)
-        one_life(d, s, &r[i], n > 1, n > 1 ? most : 0);
+    for (size_t i = 0; i < v->n; i++)
+        most = fmax(most, end_of(v->r[i].json));
+    for (size_t i = 0; i < v->n; i++)
+        one_life(v->d, v->s, &v->r[i], v->n > 1, v->n > 1 ? most : 0);
 }

@@ -5,37 +5,27 @@
 #ifndef WR_RECORD_PLAN_CHARTS_H
 #define WR_RECORD_PLAN_CHARTS_H
 
-#include "record/view.h"
+#include "record/chart.h"
 
-/* What the time of each epoch goes to, in seconds: waits add up. */
-void wr_plan_epoch_chart(struct wr_doc_section *s, const json_t *record);
-
-/* Time of each step of the simulation; stalls are marked. */
-void wr_plan_step_chart(struct wr_doc *d, struct wr_doc_section *s,
-                        const json_t *record);
-
-/* What each resource could do alone; what changes bring. */
-void wr_plan_limit_chart(struct wr_doc_section *s, const json_t *record);
-void wr_plan_change_chart(struct wr_doc_section *s, const json_t *record);
+/* What the time of each epoch goes to, in seconds: waits add up; the same as far
+ * as it was simulated. */
+extern const struct wr_chart_rule wr_plan_epoch_chart, wr_plan_part_chart;
 
 /* Utilization over accelerators, with the target; throughput over nodes, with
- * the knee. */
-void wr_plan_capacity_chart(struct wr_doc_section *s,
-                            const struct wr_view_record *r, size_t n);
-void wr_plan_scale_chart(struct wr_doc_section *s,
-                         const struct wr_view_record *r, size_t n);
+ * the knee; samples per second of several plans. */
+extern const struct wr_chart_rule wr_plan_capacity_chart, wr_plan_rate_chart;
+void wr_plan_scale_chart(struct wr_scope *v);
 
-/* Times of batches that were seen, with the stalls. */
-void wr_plan_batch_chart(struct wr_doc *d, struct wr_doc_section *s,
-                         const json_t *record);
+/* What each resource could do alone. */
+void wr_plan_limit_chart(struct wr_scope *v);
 
-/* Samples per second of several plans. */
-void wr_plan_rate_chart(struct wr_doc_section *s,
-                        const struct wr_view_record *r, size_t n);
+/* Times of each step of the simulation, and of batches that were seen; stalls are
+ * marked. */
+void wr_plan_step_chart(struct wr_scope *v);
+void wr_plan_batch_chart(struct wr_scope *v);
 
 /* Lanes of each plan that has them. The axis of each reaches as far as the
  * longest of all, so that they compare. */
-void wr_plan_life(struct wr_doc *d, struct wr_doc_section *s,
-                  const struct wr_view_record *r, size_t n);
+void wr_plan_life(struct wr_scope *v);
 
 #endif

@@ -144,8 +144,9 @@ static void show_table(struct wr_scope *v, const struct wr_table_rule *rule)
         rows += rows_of(rule, &v->c.v[k]).count;
     if (rows < rule->least)
         return;
-    t = wr_doc_table_of(v->s, v->brief ? "" : rule->title, rule->columns,
-                        which);
+    t = wr_doc_table_of(
+        v->s, v->brief ? rule->printed ? rule->printed : "" : rule->title,
+        rule->columns, which);
     if (rule->fold)
         wr_doc_fold(t);
     for (size_t k = 0; k < v->c.count; k++) {

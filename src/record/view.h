@@ -60,6 +60,7 @@ struct wr_table_rule {
     /* Bits of columns that stand there beside those with `if_any`; may be NULL. */
     unsigned (*which)(const struct wr_scope *v);
     bool fold;
+    const char *printed; /* title in what a command prints; NULL: none */
 };
 
 struct wr_chart_rule;

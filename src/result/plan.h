@@ -38,7 +38,7 @@
 
 #define WR_PLAN_LIMIT_VALUES(V)                                                \
     V(TEXT, resource, FIRST)                                                   \
-    V(REAL, samples_per_s, FIRST)
+    V(REAL, samples_per_s, FIRST, .digits = 1)
 
 #define WR_PLAN_BOUNDS_VALUES(V)                                               \
     V(REAL, samples_per_s, FIRST)                                              \
@@ -67,7 +67,7 @@
 #define WR_PLAN_EPOCH_VALUES(V)                                                \
     V(REAL, seconds, FIRST)                                                    \
     V(COUNT, steps, FIRST)                                                     \
-    V(REAL, samples_per_s, FIRST)                                              \
+    V(REAL, samples_per_s, FIRST, .digits = 1)                                 \
     V(GROUP(plan_parts), parts, FIRST)
 
 #define WR_PLAN_SAVES_VALUES(V)                                                \
@@ -78,9 +78,9 @@
 
 #define WR_PLAN_RESULT_VALUES(V)                                               \
     V(REAL, seconds, FIRST)                                                    \
-    V(REAL, samples_per_s, FIRST)                                              \
+    V(REAL, samples_per_s, FIRST, .digits = 1)                                 \
     V(REAL, steady_per_s, FIRST)                                               \
-    V(REAL, utilization, FIRST)                                                \
+    V(REAL, utilization, FIRST, .unit = .01, .digits = 1)                      \
     V(REAL, first_batch_s, FIRST)                                              \
     V(REAL, storage_busy, FIRST)                                               \
     V(REAL, cores_busy, FIRST)                                                 \
@@ -97,8 +97,8 @@
 
 #define WR_PLAN_CAPACITY_POINT_VALUES(V)                                       \
     V(COUNT, accelerators, FIRST, .help = "of each node")                      \
-    V(REAL, samples_per_s, FIRST)                                              \
-    V(REAL, utilization, FIRST)
+    V(REAL, samples_per_s, FIRST, .digits = 1)                                 \
+    V(REAL, utilization, FIRST, .unit = .01, .digits = 1)
 
 #define WR_PLAN_CAPACITY_VALUES(V)                                             \
     V(REAL, target, FIRST)                                                     \
@@ -110,8 +110,8 @@
     V(TEXT, name, FIRST)                                                       \
     V(TEXT, what, FIRST)                                                       \
     V(TEXT, how, FIRST, .flags = WR_VAL_NULL)                                  \
-    V(REAL, samples_per_s, FIRST)                                              \
-    V(REAL, utilization, FIRST)                                                \
+    V(REAL, samples_per_s, FIRST, .digits = 1)                                 \
+    V(REAL, utilization, FIRST, .unit = .01, .digits = 1)                      \
     V(REAL, epoch_s, FIRST)                                                    \
     V(REAL, gain, FIRST)
 
@@ -130,8 +130,8 @@
 
 #define WR_PLAN_SCALE_VALUES(V)                                                \
     V(COUNT, nodes, FIRST)                                                     \
-    V(REAL, samples_per_s, FIRST)                                              \
-    V(REAL, utilization, FIRST)
+    V(REAL, samples_per_s, FIRST, .digits = 1)                                 \
+    V(REAL, utilization, FIRST, .unit = .01, .digits = 1)
 
 /* Why batches took the time that they took. */
 #define WR_PLAN_EXPLAIN_VALUES(V)                                              \

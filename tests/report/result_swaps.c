@@ -24,6 +24,7 @@
 #include "record/bench_tables.h"
 #include "record/chart.h"
 #include "record/columns.h"
+#include "record/plan_tables.h"
 #include "record/probe_tables.h"
 #include "record/report.h"
 #include "record/result.h"
@@ -49,6 +50,8 @@ static const struct {
                {"ways of saving", wr_ckpt_case_columns},
                {"tests of probe", wr_probe_test_columns},
                {"passes of probe", wr_probe_pass_columns}};
+static const struct wr_columns *const of_commands[] = {wr_plan_columns,
+                                                       wr_run_columns};
 
 /* All tables of values, from those of commands on. */
 static const struct wr_vals *tables[TABLES];
@@ -288,8 +291,9 @@ static void print_help(FILE *out)
 {
     for (size_t i = 0; i < WR_ARRAY_LEN(columns); i++)
         print_columns(out, columns[i].list);
-    for (const struct wr_columns *c = wr_run_columns; c->list; c++)
-        print_columns(out, c->list);
+    for (size_t i = 0; i < WR_ARRAY_LEN(of_commands); i++)
+        for (const struct wr_columns *c = of_commands[i]; c->list; c++)
+            print_columns(out, c->list);
 }
 
 /* --- swaps --- */
@@ -587,8 +591,9 @@ static void try_all(void)
                      v->key);
     for (size_t i = 0; i < WR_ARRAY_LEN(columns); i++)
         try_columns(columns[i].name, columns[i].list);
-    for (const struct wr_columns *c = wr_run_columns; c->list; c++)
-        try_columns(c->title, c->list);
+    for (size_t i = 0; i < WR_ARRAY_LEN(of_commands); i++)
+        for (const struct wr_columns *c = of_commands[i]; c->list; c++)
+            try_columns(c->title, c->list);
 }
 
 int main(int argc, char **argv)

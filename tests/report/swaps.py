@@ -20,6 +20,8 @@ import golden
 RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-varied-beside'][1],
            golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared'],
+           *golden.CASES['plan-beside'], *golden.CASES['plan-explain'],
+           *golden.CASES['plan-scale'],
            *golden.CASES['probe-compared'], *golden.CASES['run-compared'],
            *golden.CASES['run-slow'], *golden.CASES['run-search'],
            *golden.CASES['trace'],
