@@ -18,6 +18,7 @@
 #include "record/view.h"
 #include "record/view_say.h"
 #include "result/get.h"
+#include "result/study.h"
 
 /* --- the charts and the table of a figure --- */
 
@@ -311,67 +312,41 @@ static void study_figure(struct wr_doc *d, struct wr_doc_section *s,
 /* Verdicts of one study. */
 struct count {
     size_t judged, holds, differ, unseen, calibrated;
+    char differing[2 * WR_VIEW_NAME]; /* "Fig. 5: ...; Fig. 7: ..." */
 };
 
-static struct count count_verdicts(const json_t *figures)
+static void count_verdict(struct count *c,
+                          const struct wr_study_figure_values *f)
 {
-    struct count c = {0};
-
-    for (size_t i = 0; i < json_array_size(figures) && i < FIGURES_MAX; i++) {
-        const json_t *f = json_array_get(figures, i);
-        const char *verdict = wr_get_text(f, "verdict");
-
-        if (!*verdict)
-            continue;
-        c.judged++;
-        if (!strcmp(verdict, HOLDS)) {
-            c.holds++;
-            c.calibrated += wr_get_true(f, "calibration");
-        } else if (!strcmp(verdict, DIFFER)) {
-            c.differ++;
-        } else {
-            c.unseen++;
-        }
+    if (!*f->verdict)
+        return;
+    c->judged++;
+    if (!strcmp(f->verdict, HOLDS)) {
+        c->holds++;
+        c->calibrated += f->calibration;
+    } else if (strcmp(f->verdict, DIFFER)) {
+        c->unseen++;
+    } else if (c->differ++ < NAMED_MAX) {
+        snprintf(c->differing + strlen(c->differing),
+                 sizeof(c->differing) - strlen(c->differing), "%s%.120s",
+                 *c->differing ? "; " : "", f->title);
     }
-    return c;
 }
 
-/* "What does not hold: Fig. 5: ...; Fig. 7: ...". */
-static void say_what_differs(struct wr_doc *d, const json_t *figures)
+static void say_how(struct wr_doc *d, const struct wr_study_values *v)
 {
-    char text[2 * WR_VIEW_NAME] = "";
-    size_t told = 0;
-
-    for (size_t i = 0; i < json_array_size(figures) && i < FIGURES_MAX; i++) {
-        const json_t *f = json_array_get(figures, i);
-
-        if (strcmp(wr_get_text(f, "verdict"), DIFFER) || told++ >= NAMED_MAX)
-            continue;
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.120s",
-                 *text ? "; " : "", wr_get_text(f, "title"));
-    }
-    if (told)
-        wr_doc_summary(d, "What does not hold: %s%s.", text,
-                       told > NAMED_MAX ? "; and more" : "");
-}
-
-static void say_how(struct wr_doc *d, const json_t *j)
-{
-    double seconds = wr_get_number(j, "seconds");
-    double repeat = wr_get_number(j, "repeat");
-    double warm_up = wr_get_number(j, "warm_up_runs");
-    double cores = wr_get_number(j, "host.cores");
-    const char *mode = wr_get_text(j, "mode");
+    double runs = v->repeat - v->warm_up_runs;
+    double cores = wr_get_number(v->host, "cores");
     char text[WR_VIEW_NAME] = "", time[32];
 
-    if (repeat > warm_up && warm_up >= 0)
-        wr_say(text, sizeof(text), "medians of %.0f run%s", repeat - warm_up,
-               repeat - warm_up == 1 ? "" : "s");
-    if (*mode)
-        wr_say(text, sizeof(text), "mode %s", mode);
-    if (seconds > 0)
+    if (runs > 0 && v->warm_up_runs >= 0)
+        wr_say(text, sizeof(text), "medians of %.0f run%s", runs,
+               runs == 1 ? "" : "s");
+    if (*v->mode)
+        wr_say(text, sizeof(text), "mode %s", v->mode);
+    if (v->seconds > 0)
         wr_say(text, sizeof(text), "in %s",
-               wr_say_time(seconds, time, sizeof(time)));
+               wr_say_time(v->seconds, time, sizeof(time)));
     if (cores > 0)
         wr_say(text, sizeof(text), "on %.0f core%s", cores,
                cores == 1 ? "" : "s");
@@ -379,12 +354,14 @@ static void say_how(struct wr_doc *d, const json_t *j)
         wr_doc_summary(d, "Measured here: %s.", text);
 }
 
-static void summarize(struct wr_doc *d, const json_t *j, size_t room)
+static void summarize(struct wr_doc *d, const struct wr_study_values *v,
+                      size_t room)
 {
-    const json_t *figures = wr_get_list(j, "figures");
-    const struct count c = count_verdicts(figures);
+    struct count c = {0};
     char time[32];
 
+    for (size_t i = 0; i < WR_MIN(v->figures.count, (size_t)FIGURES_MAX); i++)
+        count_verdict(&c, wr_list_at(&v->figures, i));
     if (!c.judged)
         return;
     wr_doc_summary(d,
@@ -398,19 +375,19 @@ static void summarize(struct wr_doc *d, const json_t *j, size_t room)
                        "%zu of those that hold %s calibration: the emulated "
                        "devices were fitted to the paper's numbers.",
                        c.calibrated, c.calibrated == 1 ? "is" : "are");
-    if (room > 1)
-        say_what_differs(d, figures);
+    if (c.differ && room > 1)
+        wr_doc_summary(d, "What does not hold: %s%s.", c.differing,
+                       c.differ > NAMED_MAX ? "; and more" : "");
     if (room > 3)
-        say_how(d, j);
+        say_how(d, v);
     wr_doc_headline(d, "conclusions hold", "%zu of %zu", c.holds, c.judged);
     if (room < 4)
         return;
     wr_doc_headline(d, "do not hold", "%zu", c.differ);
     wr_doc_headline(d, "cannot be seen here", "%zu", c.unseen);
-    if (wr_get_number(j, "seconds") > 0)
-        wr_doc_headline(
-            d, "for all of it", "%s",
-            wr_say_time(wr_get_number(j, "seconds"), time, sizeof(time)));
+    if (v->seconds > 0)
+        wr_doc_headline(d, "for all of it", "%s",
+                        wr_say_time(v->seconds, time, sizeof(time)));
 }
 
 /* One study is summed up; of several each has its own sections. */
@@ -418,7 +395,7 @@ static void study_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
     if (n == 1)
-        summarize(d, r->json, room);
+        summarize(d, r->cases.v, room);
     else
         wr_doc_summary(d, "%zu studies.", n);
 }
@@ -491,64 +468,82 @@ static void describe_one(struct wr_doc_section *s, const json_t *record)
                         : "");
 }
 
-static void describe(struct wr_doc *d, const struct wr_view_record *r, size_t n)
+static void describe_all(struct wr_scope *v)
 {
-    struct wr_doc_section *s = wr_doc_section(d, "How the study was made");
-
-    wr_view_host(s, r);
-    wr_view_starved(s, r, n);
-    for (size_t i = 0; i < n; i++)
-        describe_one(s, r[i].json);
+    for (size_t i = 0; i < v->n; i++)
+        describe_one(v->s, v->r[i].json);
 }
 
+static void study_figures(struct wr_doc *d, const struct wr_view_record *r,
+                          bool many)
+{
+    const json_t *list = wr_get_list(r->json, "figures");
+
+    for (size_t k = 0; k < count_of(list, FIGURES_MAX); k++)
+        if (json_is_object(json_array_get(list, k)))
+            figure(d, r, json_array_get(list, k), many);
+}
+
+static void show_figures(struct wr_scope *v)
+{
+    study_figures(v->d, v->r, false);
+}
+
+/* Each figure is a section. */
 static void study_build(struct wr_doc *d, const struct wr_view_record *r,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const json_t *list = wr_get_list(r[i].json, "figures");
-        size_t count = json_array_size(list);
-
-        for (size_t k = 0; k < count && k < FIGURES_MAX; k++)
-            if (json_is_object(json_array_get(list, k)))
-                figure(d, &r[i], json_array_get(list, k), n > 1);
-        if (!count)
+        study_figures(d, &r[i], n > 1);
+        if (!json_array_size(wr_get_list(r[i].json, "figures")))
             wr_doc_note(wr_doc_section(d, "Study"), true,
                         "%s: No figure was measured.", r[i].label);
     }
-    describe(d, r, n);
 }
+
+static const char *verdict_cell(const struct wr_column *c,
+                                const struct wr_row *r, char *buf, size_t cap)
+{
+    const struct wr_study_figure_values *f = r->run;
+
+    snprintf(buf, cap, "%s%s", f->verdict,
+             f->calibration ? " (calibration)" : "");
+    return buf;
+}
+
+#define FIGURE(member)                                                         \
+    WR_COLUMN(RUN, wr_study_figure_vals, struct wr_study_figure_values, member)
 
 const struct wr_column wr_study_verdict_columns[] = {
-    {.head = "figure", .side = '<'},
-    {.head = "verdict",
-     .help =
-         "'holds', 'does not hold' or 'cannot be seen here'; '(calibration)' "
-         "where the emulated devices were fitted to the paper's numbers, or a "
-         "number is an assumption, so that agreement confirms nothing",
-     .side = '<'},
-    {.head = "title", .side = '<'},
+    {.head = "figure", .side = '<', FIGURE(id)},
+    {"verdict",
+     "'holds', 'does not hold' or 'cannot be seen here'; '(calibration)' "
+     "where the emulated devices were fitted to the paper's numbers, or a "
+     "number is an assumption, so that agreement confirms nothing",
+     '<', .text = verdict_cell},
+    {.head = "title", .side = '<', FIGURE(title)},
     {.head = NULL}};
 
-static void study_result(struct wr_doc *d, const struct wr_view_record *r)
-{
-    const json_t *list = wr_get_list(r->json, "figures");
-    struct wr_doc_table *t = wr_doc_table_of(wr_doc_section(d, ""), "",
-                                             wr_study_verdict_columns, 0);
+static const struct wr_table_rule verdict_table = {
+    .rows = "figures",
+    .columns = wr_study_verdict_columns,
+    .list = offsetof(struct wr_study_values, figures)};
 
-    for (size_t k = 0; k < json_array_size(list) && k < FIGURES_MAX; k++) {
-        const json_t *f = json_array_get(list, k);
+static const struct wr_section sections[] = {
+    {.title = "How the study was made",
+     .plain = true,
+     .items = WR_ITEMS({.show = wr_show_host}, {.show = wr_show_starved},
+                       {.show = describe_all})},
+    {.items = NULL}};
 
-        wr_doc_cell(t, "%s", wr_get_text(f, "id"));
-        wr_doc_cell(t, "%s%s", wr_get_text(f, "verdict"),
-                    wr_get_true(f, "calibration") ? " (calibration)" : "");
-        wr_doc_cell(t, "%s", wr_get_text(f, "title"));
-    }
-    for (size_t k = 0; k < json_array_size(list) && k < FIGURES_MAX; k++)
-        figure(d, r, json_array_get(list, k), false);
-}
+static const struct wr_section printed[] = {
+    {.items = WR_ITEMS({.table = &verdict_table}, {.show = show_figures})},
+    {.items = NULL}};
 
 const struct wr_view wr_view_study = {.command = "study",
                                       .summarize = study_summarize,
+                                      .rows = &wr_study_spec,
                                       .build = study_build,
-                                      .result = study_result,
+                                      .sections = sections,
+                                      .printed = printed,
                                       .numbers = true};

@@ -31,6 +31,7 @@
 #include "record/run_tables.h"
 #include "record/say.h"
 #include "record/ckpt.h"
+#include "record/study.h"
 #include "result/cases.h"
 #include "result/record.h"
 
@@ -49,7 +50,8 @@ static const struct {
                {"ranks of bench", wr_bench_rank_columns},
                {"ways of saving", wr_ckpt_case_columns},
                {"tests of probe", wr_probe_test_columns},
-               {"passes of probe", wr_probe_pass_columns}};
+               {"passes of probe", wr_probe_pass_columns},
+               {"verdicts of a study", wr_study_verdict_columns}};
 static const struct wr_columns *const of_commands[] = {wr_plan_columns,
                                                        wr_run_columns};
 

@@ -25,8 +25,10 @@ static struct wr_doc *show(const char *record, json_t **ret)
     if (!*ret)
         fail_msg("line %d: %s", error.line, error.text);
     r.json = *ret;
+    assert_true(wr_view_record_read(&r));
     wr_view_find("study")->summarize(d, &r, 1, 4);
     wr_view_build(wr_view_find("study"), d, &r, 1);
+    wr_view_record_done(&r);
     assert_false(wr_doc_failed(d));
     return d;
 }
@@ -114,12 +116,14 @@ static void test_summary(void **state)
 static void test_odd(void **state)
 {
     static const char *const odd[] = {
-        "{}",
-        "{\"figures\":[]}",
-        "{\"figures\":{}}",
-        "{\"figures\":[1,null,{},[]]}",
-        "{\"figures\":[{\"parts\":3,\"lines\":\"x\",\"table\":[]}]}",
-        "{\"figures\":[{\"parts\":[1,{\"labels\":3,\"series\":[4]}],"
+        "{\"command\":\"study\"}",
+        "{\"command\":\"study\",\"figures\":[]}",
+        "{\"command\":\"study\",\"figures\":{}}",
+        "{\"command\":\"study\",\"figures\":[1,null,{},[]]}",
+        "{\"command\":\"study\",\"figures\":[{\"parts\":3,\"lines\":\"x\","
+        "\"table\":[]}]}",
+        "{\"command\":\"study\",\"figures\":[{\"parts\":[1,{\"labels\":3,"
+        "\"series\":[4]}],"
         "\"lines\":[null,{\"series\":[{\"x\":[1],\"y\":{}}],\"bands\":[1]}],"
         "\"table\":{\"columns\":\"|||\",\"rows\":[1,[]]}}],\"data\":[],"
         "\"seconds\":-1,\"repeat\":\"x\"}",
