@@ -48,7 +48,9 @@
     V(REAL, best_gain, FIRST)                                                  \
     V(REAL, needed_per_s, FIRST)                                               \
     V(TEXT, needs, FIRST)                                                      \
-    V(TEXT, fed, FIRST)       /* "V100 per node" */                            \
+    V(TEXT, fed, FIRST) /* "V100 per node" */                                  \
+    V(FLAG, one_fed, FIRST)                                                    \
+    V(TEXT, at_least, FIRST)  /* ">= ", if more were not tried */              \
     V(TEXT, ordinal, FIRST)   /* of one more than that, */                     \
     V(REAL, next_busy, FIRST) /* and the utilization with it */                \
     V(REAL, knee_nodes, FIRST)                                                 \
@@ -178,9 +180,22 @@ static const struct wr_sentence needed[] = {
 static const struct wr_sentence assumed[] = {
     {.text = "Assumed, neither given nor measured: {assumed}."}, {NULL}};
 
+/* Figures that stand out, by what they are. */
+static const struct wr_sentence headlines[] = {
+    {"{result.samples_per_s:number}", .fact = "samples per second"},
+    {"{result.utilization:1%}", .fact = "of the time the accelerators compute"},
+    {"[{at_least}]{capacity.accelerators:number}", .when = "one_fed",
+     .fact = "accelerator can be fed"},
+    {"[{at_least}]{capacity.accelerators:number}", .when = "!one_fed",
+     .fact = "accelerators can be fed"},
+    {"{explain.lost_share:1%}", .fact = "of the time seen is lost to stalls"},
+    {"{explain.period:number}", .when = "explain.period>0",
+     .fact = "batches from stall to stall"},
+    {NULL}};
+
 static const struct wr_sentence *const sentences[] = {
-    explained, causes,    described, answer,  reasons,
-    bests,     simulated, needed,    assumed, NULL};
+    explained, causes, described, answer,    reasons, bests,
+    simulated, needed, assumed,   headlines, NULL};
 
 /* --- facts --- */
 
@@ -381,6 +396,8 @@ static void capacity_facts(struct plan_facts *f)
         if (o->accelerators == c->accelerators + 1)
             f->next_busy = o->utilization;
     }
+    f->one_fed = c->accelerators == 1;
+    f->at_least = c->unlimited ? ">= " : "";
     if (c->accelerators >= 0)
         f->ordinal = ordinal(f, c->accelerators + 1);
     if (knee == SIZE_MAX || !(wr_plan_linear_part(scale, n - 1) >= 0))
@@ -465,31 +482,6 @@ static void find_facts(const struct wr_cases *c, size_t record, void *ret)
 
 /* --- the top of the page --- */
 
-static void headlines(struct wr_doc *d, const struct wr_plan_values *p)
-{
-    double most = p->capacity.accelerators;
-    char text[32];
-
-    if (p->result.samples_per_s >= 0)
-        wr_doc_headline(
-            d, "samples per second", "%s",
-            wr_say_number(p->result.samples_per_s, text, sizeof(text)));
-    if (p->result.utilization >= 0)
-        wr_doc_headline(d, "of the time the accelerators compute", "%.1f %%",
-                        100 * p->result.utilization);
-    if (most >= 0)
-        wr_doc_headline(
-            d, most == 1 ? "accelerator can be fed" : "accelerators can be fed",
-            "%s%s", p->capacity.unlimited ? ">= " : "",
-            wr_say_number(most, text, sizeof(text)));
-    if (p->explain.lost_share >= 0)
-        wr_doc_headline(d, "of the time seen is lost to stalls", "%.1f %%",
-                        100 * p->explain.lost_share);
-    if (p->explain.period >= 1)
-        wr_doc_headline(d, "batches from stall to stall", "%s",
-                        wr_say_number(p->explain.period, text, sizeof(text)));
-}
-
 /* The explanation of what was seen comes first, if somebody asked for it. */
 static void plan_summarize(struct wr_doc *d, const struct wr_view_record *r,
                            size_t n, size_t room)
@@ -503,7 +495,9 @@ static void plan_summarize(struct wr_doc *d, const struct wr_view_record *r,
     for (size_t i = 0; i < n && i < room; i++) {
         find_facts(&c, i, &f);
         if (n == 1) {
-            headlines(d, &f.plan);
+            for (const struct wr_sentence *s = headlines; s->text; s++)
+                if (wr_sentence(s, &facts, &f, text, sizeof(text)))
+                    wr_doc_headline(d, s->fact, "%s", text);
             for (size_t k = 0; k < WR_ARRAY_LEN(lists); k++)
                 room -= wr_sentences_top(d, "", lists[k], &facts, &f, room);
         } else if (wr_sentences_top(d, r[i].label, answer, &facts, &f, 1)) {

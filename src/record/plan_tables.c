@@ -55,7 +55,8 @@ size_t wr_plan_knee(const struct wr_list *scale)
 
     if (scale->count < 2)
         return SIZE_MAX;
-    for (size_t i = 1; i < scale->count; i++)
+    /* Each row that is shown asks for it. */
+    for (size_t i = 1; i < WR_MIN(scale->count, (size_t)WR_VIEW_ROWS); i++)
         if (wr_plan_linear_part(scale, i) >= LINEAR)
             knee = i;
     return knee;
@@ -421,27 +422,27 @@ void wr_plan_change_chart(struct wr_scope *v)
 
 /* --- what differs in several --- */
 
-/* The value of a fact as text; "" if the record has none of that name. */
-static char *fact_of(const json_t *j, const char *key, char *buf, size_t cap)
+/* NULL: the record has none of that name. */
+static const json_t *fact_of(const json_t *j, const char *key)
 {
     const json_t *list = wr_get_list(j, "facts");
 
-    *buf = '\0';
     for (size_t i = 0; i < json_array_size(list) && i < FACTS_MAX; i++)
         if (!strcmp(wr_get_text(json_array_get(list, i), "key"), key))
-            return wr_get_shown(wr_get(json_array_get(list, i), "value"), buf,
-                                cap);
-    return buf;
+            return wr_get(json_array_get(list, i), "value");
+    return NULL;
 }
 
-static bool is_same(const struct wr_view_record *r, size_t n, const char *key)
+static bool is_same(const struct wr_scope *v, const char *key)
 {
-    char a[WR_VIEW_NAME], b[WR_VIEW_NAME];
+    const json_t *first = fact_of(v->r->json, key);
 
-    fact_of(r[0].json, key, a, sizeof(a));
-    for (size_t i = 1; i < n; i++)
-        if (strcmp(a, fact_of(r[i].json, key, b, sizeof(b))))
+    for (size_t i = 1; i < v->n; i++) {
+        const json_t *other = fact_of(v->r[i].json, key);
+
+        if (first != other && !json_equal(first, other))
             return false;
+    }
     return true;
 }
 
@@ -454,7 +455,7 @@ void wr_plan_differ_table(struct wr_scope *v)
     for (size_t i = 0; i < json_array_size(list) && i < FACTS_MAX; i++) {
         const char *key = wr_get_text(json_array_get(list, i), "key");
 
-        if (!*key || is_same(v->r, v->n, key))
+        if (!*key || is_same(v, key))
             continue;
         if (!t)
             t = wr_doc_table(v->s, "What differs in the plans",
@@ -462,8 +463,9 @@ void wr_plan_differ_table(struct wr_scope *v)
         for (size_t k = 0; k < v->n; k++) {
             wr_doc_cell(t, "%s", k ? "" : key);
             wr_doc_cell(t, "%s", v->r[k].label);
-            wr_doc_cell(t, "%s",
-                        fact_of(v->r[k].json, key, shown, sizeof(shown)));
+            wr_doc_cell(
+                t, "%s",
+                wr_get_shown(fact_of(v->r[k].json, key), shown, sizeof(shown)));
         }
     }
 }
