@@ -76,6 +76,8 @@ static void number_cell(struct wr_doc_table *t, const struct wr_column *c,
         wr_say_time_cell(t, x);
     else if (c->show == WR_SHOW_RATE)
         wr_say_rate_cell(t, x);
+    else if (c->show == WR_SHOW_BYTES)
+        wr_say_bytes_cell(t, x);
     else
         wr_doc_number(t, x,
                       c->show == WR_SHOW_BRIEF && !(x < 100) ? 0 : digits);

@@ -26,8 +26,9 @@ enum wr_show {
     WR_SHOW_DIGITS,
     WR_SHOW_BRIEF, /* none from 100 on */
     WR_SHOW_PERCENT,
-    WR_SHOW_TIME, /* "12.3 ms" of seconds */
-    WR_SHOW_RATE, /* "46.9 MB/s" of bytes per second */
+    WR_SHOW_TIME,  /* "12.3 ms" of seconds */
+    WR_SHOW_RATE,  /* "46.9 MB/s" of bytes per second */
+    WR_SHOW_BYTES, /* "46.9 MB" */
 };
 
 /* A column; a list ends with one that has neither a head nor a value. */

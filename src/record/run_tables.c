@@ -17,21 +17,6 @@
 #define BARS_MAX 64 /* epochs or ranks that are drawn */
 #define BINS_MAX 64
 
-static void put_size(struct wr_doc_table *t, double bytes)
-{
-    char text[32] = "-";
-
-    if (bytes >= 0)
-        wr_format_bytes(text, sizeof(text), bytes);
-    wr_doc_shown(t, bytes >= 0 ? bytes : NAN, "%s", text);
-}
-
-static void size_cell(struct wr_doc_table *t, const struct wr_column *c,
-                      const struct wr_row *r)
-{
-    put_size(t, wr_number_at(r->run, c->at));
-}
-
 /* An AU that misses the target stands out. */
 static void au_cell(struct wr_doc_table *t, const struct wr_column *c,
                     const struct wr_row *r)
@@ -97,13 +82,13 @@ static const struct wr_column rank_columns[] = {
     {"AU", "of these", '>', RANK(au), .cell = au_cell},
     {"waiting", "for batches", '>', RANK(wait_s), TIME},
     {"for others", "waiting for slower ranks", '>', RANK(barrier_s), TIME},
-    {"read", "bytes in all", '>', RANK(bytes), .cell = size_cell},
+    {"read", "bytes in all", '>', RANK(bytes), .show = WR_SHOW_BYTES},
     {.head = NULL}};
 
 static const struct wr_column save_columns[] = {
     {"step", "after which it was saved", '>', SAVE(step)},
     {"began", "seconds since the run began", '>', SAVE(at_s), TIME},
-    {"size", "of all ranks", '>', SAVE(bytes), .cell = size_cell},
+    {"size", "of all ranks", '>', SAVE(bytes), .show = WR_SHOW_BYTES},
     {"stall", "how long the accelerators stood still", '>', SAVE(stall_s),
      TIME},
     {"on fast", "from the call until it was on the fast tier, or the only one",
@@ -115,7 +100,7 @@ static const struct wr_column save_columns[] = {
 static const struct wr_column restore_columns[] = {
     {.head = "restored step", .side = '>', RESTORE(step)},
     {"time", "until all ranks had it", '>', RESTORE(seconds), TIME},
-    {"size", "of all ranks", '>', RESTORE(bytes), .cell = size_cell},
+    {"size", "of all ranks", '>', RESTORE(bytes), .show = WR_SHOW_BYTES},
     {"rate", "bytes per second", '>', .cell = restored_cell},
     {.head = NULL}};
 

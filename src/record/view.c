@@ -49,7 +49,7 @@ static void generic_build(struct wr_doc *d, const struct wr_view_record *r,
 
 static const struct wr_view generic = {.command = "", .build = generic_build};
 
-/* X(name): the table wr_view_<name> in view_<name>.c, in the order in which
+/* X(name): the table wr_view_<name> in <name>.c, in the order in which
  * they stand on a page. */
 #define WR_VIEW_MAP(X)                                                         \
     X(study)                                                                   \
@@ -138,25 +138,29 @@ static void show_table(struct wr_scope *v, const struct wr_table_rule *rule)
 {
     unsigned which = columns_of(v, rule);
     size_t rows = rule->list ? 0 : v->c.left_out, shown = 0;
+    size_t most = v->brief && rule->printed ? rule->printed : WR_VIEW_ROWS;
     struct wr_doc_table *t;
 
     for (size_t k = 0; k < v->c.count; k++)
         rows += rows_of(rule, &v->c.v[k]).count;
     if (rows < rule->least)
         return;
-    t = wr_doc_table_of(v->s, v->brief ? "" : rule->title, rule->columns,
-                        which);
-    if (rule->fold)
+    t = wr_doc_table_of(v->s, v->brief && !rule->printed ? "" : rule->title,
+                        rule->columns, which);
+    if (rule->fold || (rule->fold_from && rows >= rule->fold_from))
         wr_doc_fold(t);
     for (size_t k = 0; k < v->c.count; k++) {
         const struct wr_case *row = &v->c.v[k];
         const struct wr_list l = rows_of(rule, row);
 
-        for (size_t i = 0; i < l.count && shown < WR_VIEW_ROWS; i++, shown++)
+        for (size_t i = 0; i < l.count && shown < most; i++, shown++)
             wr_cells(t, rule->columns, which,
                      &(struct wr_row){&v->c, k, i, row,
                                       rule->list ? wr_list_at(&l, i) : NULL});
     }
+    if (most < WR_VIEW_ROWS && rows > most)
+        wr_doc_note(v->s, false, "%s: the first %zu of %zu are in the table.",
+                    rule->title, most, rows);
     wr_view_cut(v->s, rule->rows, rows);
 }
 

@@ -60,6 +60,10 @@ struct wr_table_rule {
     /* Bits of columns that stand there beside those with `if_any`; may be NULL. */
     unsigned (*which)(const struct wr_scope *v);
     bool fold;
+    size_t fold_from; /* rows from which on it is folded, too; 0: never */
+    /* Rows of what the command itself prints, under the title; 0: all, without
+     * one. */
+    size_t printed;
 };
 
 struct wr_chart_rule;

@@ -86,3 +86,12 @@ void wr_say_rate_cell(struct wr_doc_table *t, double bytes_per_s)
         wr_format_bytes(buf, sizeof(buf), bytes_per_s);
     wr_doc_shown(t, known ? bytes_per_s : NAN, "%s%s", buf, known ? "/s" : "");
 }
+
+void wr_say_bytes_cell(struct wr_doc_table *t, double bytes)
+{
+    char text[32] = "-";
+
+    if (bytes >= 0)
+        wr_format_bytes(text, sizeof(text), bytes);
+    wr_doc_shown(t, bytes >= 0 ? bytes : NAN, "%s", text);
+}

@@ -26,4 +26,7 @@ char *wr_say_number(double v, char *buf, size_t cap);
 void wr_say_time_cell(struct wr_doc_table *t, double seconds);
 void wr_say_rate_cell(struct wr_doc_table *t, double bytes_per_s);
 
+/* "46.9 MB"; "-" of what is no number, or below 0. */
+void wr_say_bytes_cell(struct wr_doc_table *t, double bytes);
+
 #endif

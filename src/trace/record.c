@@ -56,6 +56,13 @@ static void *make_list(struct record_work *w, const struct wr_vals *of,
     return list;
 }
 
+/* The same of the first rows of `count`. */
+static void *make_rows(struct record_work *w, const struct wr_vals *of,
+                       struct wr_list *l, size_t count)
+{
+    return make_list(w, of, l, WR_MIN(count, (size_t)ROWS_MAX));
+}
+
 static json_t *make_array(struct record_work *w)
 {
     json_t *list = json_array();
@@ -373,11 +380,10 @@ static void add_set(struct record_work *w)
 
 static void add_epochs(struct record_work *w)
 {
-    size_t n = WR_MIN(w->a->epoch_count, (size_t)ROWS_MAX);
-    struct wr_trace_epoch_values *v = make_list(w, &wr_trace_epoch_vals,
-                                                &w->v.epochs, n);
+    struct wr_trace_epoch_values *v = make_rows(
+        w, &wr_trace_epoch_vals, &w->v.epochs, w->a->epoch_count);
 
-    for (size_t k = 0; v && k < n; k++, v++) {
+    for (size_t k = 0; v && k < w->v.epochs.count; k++, v++) {
         const struct wr_trace_epoch *e = &w->a->epochs[k];
 
         *v = (struct wr_trace_epoch_values){.from_s = seconds(e->start_ns),
@@ -391,11 +397,10 @@ static void add_epochs(struct record_work *w)
 
 static void add_phases(struct record_work *w)
 {
-    size_t n = WR_MIN(w->a->phase_count, (size_t)ROWS_MAX);
-    struct wr_trace_phase_values *v = make_list(w, &wr_trace_phase_vals,
-                                                &w->v.phases, n);
+    struct wr_trace_phase_values *v = make_rows(
+        w, &wr_trace_phase_vals, &w->v.phases, w->a->phase_count);
 
-    for (size_t k = 0; v && k < n; k++, v++) {
+    for (size_t k = 0; v && k < w->v.phases.count; k++, v++) {
         const struct wr_trace_phase *p = &w->a->phases[k];
         const struct wr_trace_bin *s = &p->sums;
 
@@ -411,11 +416,10 @@ static void add_phases(struct record_work *w)
 
 static void add_saves(struct record_work *w)
 {
-    size_t n = WR_MIN(w->a->save_count, (size_t)ROWS_MAX);
-    struct wr_trace_save_values *v = make_list(w, &wr_trace_save_vals,
-                                               &w->v.saves, n);
+    struct wr_trace_save_values *v = make_rows(w, &wr_trace_save_vals,
+                                               &w->v.saves, w->a->save_count);
 
-    for (size_t k = 0; v && k < n; k++, v++) {
+    for (size_t k = 0; v && k < w->v.saves.count; k++, v++) {
         const struct wr_trace_save *s = &w->a->saves[k];
 
         *v = (struct wr_trace_save_values){.from_s = seconds(s->start_ns),

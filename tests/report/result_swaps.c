@@ -569,6 +569,8 @@ static void try_sections(const struct wr_section *list)
             try_left_out(list, i);
             if (i->chart && i->chart->series)
                 try_chart(i->chart);
+            if (i->table)
+                try_columns(i->table->title, i->table->columns);
         }
 }
 

@@ -8,6 +8,7 @@
 # calls, in the order of the columns, cannot be swapped so: of each two neighbours
 # in a table that is kept one row must differ, for a swap of the two to show.
 import collections
+import copy
 import json
 import pathlib
 import subprocess
@@ -28,11 +29,15 @@ RECORDS = [golden.CASES['bench-varied'][0],
 
 
 def odd(records):
-    """What no made record is: starved, and without any test."""
+    """What no made record is: starved, without any test, and with room beside the
+    names of its files."""
     records[-1]['cores'] = {'count': 2, 'own': 0.5, 'others': 1.5,
                             'starved': True}
     empty = dict(records[-2], tests=[])
-    return [empty, *records]
+    short = next(copy.deepcopy(r) for r in records if r['command'] == 'trace')
+    for save in short['saves']:
+        save['path'] = 'file'
+    return [empty, short, *records]
 
 
 def swapped(program):

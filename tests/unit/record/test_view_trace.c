@@ -219,7 +219,7 @@ static void test_printed_more(void **state)
     char *text = printed(more, 200);
 
     (void)state;
-    assert_says(text, "Made of    4 traces, by weir trace merge\n");
+    assert_says(text, "Made of  4 traces, by weir trace merge\n");
     assert_says(text, "\n17 of the kernel's records are lost: ");
     assert_says(text, "first rows, 20 are left out.\n");
     assert_says(text, "\nD15: unsafe\n  x\nLost  a risk\n");
