@@ -13,7 +13,7 @@
 #include "record/columns.h"
 #include "record/bench_tables.h"
 #include "record/probe_tables.h"
-#include "record/train_words.h"
+#include "record/train_tables.h"
 #include "record/ckpt.h"
 #include "record/compare.h"
 #include "record/view_monitor.h"
@@ -22,21 +22,6 @@
 #include "storage/beside.h"
 
 /* --- what the columns of its tables mean --- */
-
-/* Their headings stand in src/record; tests/cli/report/columns compares. */
-static const struct wr_column saves[] = {
-    {.head = "stall s", .help = "how long training stands still", .side = '>'},
-    {.head = "for earlier saves s",
-     .help = "of that: waiting for saves before it",
-     .side = '>'},
-    {.head = "fast s",
-     .help = "from the beginning of the save until it is on the fast tier",
-     .side = '>'},
-    {.head = "slow s", .help = "until it is on the slow tier", .side = '>'},
-    {.head = "verified s",
-     .help = "until it was read back and compared",
-     .side = '>'},
-    {.head = NULL}};
 
 static const struct wr_columns columns[] = {
     {"cases of a benchmark", wr_bench_case_columns},
@@ -47,7 +32,7 @@ static const struct wr_columns columns[] = {
     {"saturation of a probe", wr_probe_depth_columns},
     {"a run of training", wr_train_run_columns},
     {"ways of saving", wr_ckpt_case_columns},
-    {"saves of a run of training", saves},
+    {"saves of a run of training", wr_train_save_columns},
     {"B against A", wr_compare_columns},
     {"disks and the machine", wr_monitor_columns},
     {NULL, NULL}};

@@ -11,7 +11,7 @@
 #include "record/view_monitor.h"
 #include "record/run_tables.h"
 #include "record/say.h"
-#include "record/train_charts.h"
+#include "record/train_tables.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
 #include "result/get.h"
@@ -346,11 +346,6 @@ static void run_summarize(struct wr_doc *d, const struct wr_view_record *r,
 
 /* --- sections --- */
 
-static void saves(struct wr_scope *v)
-{
-    wr_train_saves(v->s, v->r->json);
-}
-
 /* Several runs: first what tells them apart. */
 static void list_runs(struct wr_scope *v)
 {
@@ -390,7 +385,7 @@ static const struct wr_section sections[] = {
          {.chart = &wr_run_au_chart, .only = WR_IF_ONE},
          {.chart = &wr_run_step_chart}, {.show = wr_run_flow_chart},
          {.show = wr_run_read_charts, .only = WR_IF_ONE},
-         {.chart = &wr_run_rank_chart}, {.show = saves},
+         {.chart = &wr_run_rank_chart}, {.show = wr_train_saves},
          {.show = wr_show_monitor}, {.show = wr_run_search_table},
          {.table = &wr_run_epoch_table}, {.show = wr_run_seed_table},
          {.table = &wr_run_rank_table}, {.table = &wr_run_save_table},

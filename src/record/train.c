@@ -6,13 +6,290 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/units.h"
-#include "record/train_charts.h"
-#include "record/train_words.h"
-#include "record/view.h"
+#include "record/say.h"
+#include "record/train_tables.h"
 #include "record/view_monitor.h"
 #include "record/view_say.h"
 #include "result/get.h"
+#include "result/train.h"
+
+#define RUNS_MAX          24  /* that have a section of their own */
+#define VALIDATIONS_SHOWN 20  /* rows of their table, the last ones */
+#define UNEVEN            1.2 /* times its share: a class is told to be common */
+#define LATE              0.02  /* of the time: the first batch took long */
+#define SEEN              0.005 /* a cost below that is none */
+#define NOISE             0.1   /* rounds that differ by more tell nothing */
+
+/* What sentences have beside the values of a run of training. */
+#define FACTS(V)                                                               \
+    V(GROUP(train), train, FIRST, .flags = WR_SAY_OPEN)                        \
+    V(TEXT, url, FIRST)                                                        \
+    V(TEXT, format, FIRST)                                                     \
+    V(COUNT, samples, FIRST)                                                   \
+    V(COUNT, bytes, FIRST)                                                     \
+    V(REAL, weights, FIRST) /* in millions */                                  \
+    V(TEXT, asked, FIRST)   /* settings */                                     \
+    V(FLAG, compared, FIRST)                                                   \
+    V(FLAG, nothing_left, FIRST)                                               \
+    V(REAL, cost, FIRST)   /* of the input */                                  \
+    V(TEXT, told, FIRST)   /* that it costs something, nothing, ... */         \
+    V(TEXT, spread, FIRST) /* what the rounds say of it */                     \
+    V(TEXT, cost_reason, FIRST)                                                \
+    V(REAL, waited, FIRST) /* parts of the time without validating */          \
+    V(REAL, saved, FIRST)                                                      \
+    V(TEXT, limit, FIRST)                                                      \
+    V(REAL, stall, FIRST)                                                      \
+    V(REAL, common, FIRST)                                                     \
+    V(REAL, wait, FIRST) /* parts of the time after the first batch */         \
+    V(REAL, save, FIRST)                                                       \
+    V(REAL, saving, FIRST)                                                     \
+    V(FLAG, alone, FIRST) /* the input */                                      \
+    V(FLAG, snapshot, FIRST)                                                   \
+    V(TEXT, late, FIRST)                                                       \
+    V(TEXT, input_reason, FIRST)                                               \
+    V(TEXT, unfetched, FIRST)                                                  \
+    V(TEXT, meanwhile, FIRST)
+
+struct train_facts {
+    FACTS(WR_VAL_MEMBER)
+    char asked_text[2 * WR_VIEW_NAME], told_text[96], spread_text[96],
+        meanwhile_text[WR_VIEW_NAME];
+};
+#define THIS struct train_facts
+static const struct wr_vals facts = WR_VALS(FACTS);
+#undef THIS
+
+/* --- sentences --- */
+
+static const struct wr_sentence described[] = {
+    {"{url} ({format}), {samples:0} samples, {bytes:bytes}",
+     .fact = "Data set"},
+    {"{network.name}, width {network.width:g}[, {weights:1} million weights]",
+     .fact = "Network"},
+    {"{accelerator.name}[: {accelerator.source}]", .fact = "Accelerator"},
+    {"{asked}", .fact = "Settings"},
+    {"Resumed at iteration {result.resumed_at:0}.",
+     .when = "result.resumed_at>0"},
+    {"{bad_count:0} samples could not be read.", .when = "bad_count>0",
+     .warning = true},
+    {NULL}};
+
+static const struct wr_sentence left[] = {
+    {"Nothing was left to do: all {result.iterations:0} iterations had been "
+     "done (more: --epochs or --iterations).",
+     .when = "nothing_left"},
+    {"Resumed after iteration {result.resumed_at:0}.",
+     .when = "!nothing_left result.resumed_at>0"},
+    {NULL}};
+
+static const struct wr_sentence input_cost[] = {
+    {.text = "{told} ({spread} of {compare.iterations:0} "
+             "iteration{compare.iterations:plural}): "
+             "{compare.full.images_per_s:number} images/s with it, "
+             "{compare.synthetic.images_per_s:number} without; alone it "
+             "delivers {compare.input.images_per_s:number} images/s."},
+    {.text = "{cost_reason}"},
+    {NULL}};
+
+/* How good it became, what limits it, and what the machine did. */
+static const struct wr_sentence answers[] = {
+    {"Held-out accuracy {result.accuracy:1%} of {result.held_out:0} "
+     "sample{result.held_out:plural} (chance: {result.chance:1%}[; always the "
+     "most common class: {common:1%}]), loss {result.held_out_loss:g3}.",
+     .when = "result.held_out>0"},
+    {"Computing limits: the input cost {wait:1%} of the time[{late}][, saving "
+     "{saving:1%}].",
+     .when = "result.limit=compute"},
+    {"Input alone: {result.samples_per_s:1} images/s; {input_reason}.",
+     .when = "result.limit=input alone"},
+    {"The input limits: training waited for it {wait:0%} of the time; "
+     "{input_reason}[{unfetched}].",
+     .when = "result.limit=input !alone"},
+    {"Saving limits: training stood still {save:0%} of the time; saving less "
+     "often (--save-every) or a fast tier holds it less.",
+     .when = "result.limit=saving snapshot"},
+    {"Saving limits: training stood still {save:0%} of the time; --level "
+     "snapshot or a fast tier holds it less.",
+     .when = "result.limit=saving !snapshot"},
+    {.text = "{meanwhile}"},
+    {.text = "Digest of the weights: {result.weights_digest}"},
+    {NULL}};
+
+static const struct wr_sentence summary[] = {
+    {"Training runs at {compare.full.images_per_s:number} images/s, computing "
+     "alone at {compare.synthetic.images_per_s:number}[, the input alone at "
+     "{compare.input.images_per_s:number}]: the input costs {cost:0%}.",
+     .when = "cost"},
+    {"This run: {result.samples_per_s:number} images/s[; <waiting for input "
+     "takes {waited:1%} of the time|saving {saved:1%}|{limit} limits it>].",
+     .when = "compared result.samples_per_s>0"},
+    {"Training runs at {result.samples_per_s:number} images/s[; <waiting for "
+     "input takes {waited:1%} of the time|saving {saved:1%}|{limit} limits "
+     "it>].",
+     .when = "!compared result.samples_per_s>0"},
+    {.text = "The loss went from {result.loss_first:number} to "
+             "{result.loss_last:number} in {result.iterations:0} "
+             "iterations[; of the held-out pictures it has "
+             "{result.accuracy:1%} right[ (by chance {result.chance:1%})]]."},
+    {"{result.saves:0} save{result.saves:plural} stopped training for "
+     "{stall:time} each, {result.save_max_s:time} at most.",
+     .when = "result.saves>0"},
+    {NULL}};
+
+static const struct wr_sentence *const sentences[] = {
+    described, left, input_cost, answers, summary, NULL};
+
+/* --- facts --- */
+
+static bool is_word(const char *text, const char *word)
+{
+    return !strcmp(wr_text_at(&text, 0), word);
+}
+
+/* What was asked for, as far as it matters; 0 is no limit, or none of it. */
+static void list_settings(const json_t *settings, char *buf, size_t cap)
+{
+    static const char *const keys[] = {
+        "iterations",      "epochs",        "batch", "threads", "depth",
+        "prefetch",        "decode",        "order", "holdout", "engine",
+        "compute_threads", "learning_rate", "ckpt",  "slow",    "save_every",
+        "level",           "synthetic",     "width",
+    };
+    const struct wr_case row = {.settings = settings};
+
+    *buf = '\0';
+    for (size_t i = 0; i < WR_ARRAY_LEN(keys); i++) {
+        const json_t *v = json_object_get(settings, keys[i]);
+        bool none = json_is_false(v) || wr_get_number(settings, keys[i]) == 0;
+
+        if (!none || !strcmp(keys[i], "prefetch"))
+            wr_case_setting(&row, keys[i], buf, cap);
+    }
+}
+
+/* Why the input was late, from what its workers did. */
+static const char *input_reason(const struct wr_train_values *t)
+{
+    static const char *const reasons[][2] = {
+        {"storage-bound", "the storage is too slow for it"},
+        {"decode-bound", "decoding takes the cores"},
+        {"convert-bound", "converting tensors takes the cores"}};
+
+    for (size_t i = 0; i < WR_ARRAY_LEN(reasons); i++)
+        if (is_word(t->input.verdict, reasons[i][0]))
+            return reasons[i][1];
+    return is_word(t->accelerator.name, "cpu")
+               ? "it shares the cores with computing"
+               : "its workers had little to do";
+}
+
+/* Why the input costs something, where the numbers tell. */
+static const char *cost_reason(const struct wr_train_values *t)
+{
+    if (t->compare.input.images_per_s < t->compare.synthetic.images_per_s)
+        return "Alone it delivers less than computing takes: 'weir bench' says "
+               "what limits it.";
+    if (!(t->input.prefetch > 0))
+        return "It is fast enough, but nothing is prefetched: --prefetch 1.";
+    if (is_word(t->accelerator.name, "cpu"))
+        return "It is fast enough alone: what it costs is the cores that it "
+               "shares with computing.";
+    return "It is fast enough on average, but batches come too late now and "
+           "then: a larger --prefetch may help.";
+}
+
+static void cost_facts(struct train_facts *f)
+{
+    const struct wr_train_compare_values *c = &f->train.compare;
+    double cost = c->cost.median, min = c->cost.min, max = c->cost.max;
+    /* What is smaller than what the rounds differ by cannot be told from
+     * none. */
+    bool seen = cost >= SEEN && (min > 0 || max == min);
+
+    if (c->full.images_per_s > 0 && c->synthetic.images_per_s > 0)
+        f->cost = fmax(0, wr_known_or(cost, 1 - c->full.images_per_s /
+                                                    c->synthetic.images_per_s));
+    if (isnan(cost))
+        return;
+    f->told = fabs(cost) < NOISE && cost < SEEN && max - min < NOISE
+                  ? "The input pipeline costs nothing that can be seen here"
+                  : "What the input pipeline costs cannot be told, the times "
+                    "differ too much";
+    if (seen) {
+        snprintf(f->told_text, sizeof(f->told_text),
+                 "The input pipeline costs %.1f %% of the training time",
+                 100 * cost);
+        f->told = f->told_text;
+        f->cost_reason = cost_reason(&f->train);
+    }
+    if (c->rounds > 1)
+        snprintf(f->spread_text, sizeof(f->spread_text),
+                 "%.1f to %.1f %% in %.0f rounds", 100 * min, 100 * max,
+                 c->rounds);
+    else
+        snprintf(f->spread_text, sizeof(f->spread_text), "%.1f %% in one round",
+                 100 * cost);
+    f->spread = f->spread_text;
+}
+
+/* What the time went for, with validating and without. */
+static void time_facts(struct train_facts *f)
+{
+    const struct wr_train_result_values *r = &f->train.result;
+    double trained = r->seconds - fmax(0, r->validate_s);
+    double first = fmax(0, r->first_wait_s), waited = r->wait_s - first;
+    double all = waited + r->step_s + r->save_s;
+
+    if (trained > 0)
+        f->waited = r->wait_s / trained;
+    if (r->save_s > 0 && trained > 0)
+        f->saved = r->save_s / trained;
+    f->wait = all > 0 ? fmax(0, waited / all) : 0;
+    f->save = all > 0 ? r->save_s / all : 0;
+    if (r->saves > 0) {
+        f->saving = f->save;
+        f->stall = r->save_s / r->saves;
+    }
+    if (first > LATE * r->seconds)
+        f->late = " after the first batch";
+    if (!is_word(r->limit, "unknown"))
+        f->limit = r->limit;
+}
+
+static void find_facts(const struct wr_cases *c, size_t record, void *ret)
+{
+    const json_t *j = c->records[record].json;
+    const struct wr_train_values *t = wr_train_values_of(&c->records[record]);
+    double from = t->start_s;
+    struct train_facts *f = ret;
+
+    wr_vals_clear(&facts, f);
+    f->train = *t;
+    f->url = wr_get_text(j, "dataset.url");
+    f->format = wr_get_text(j, "dataset.format");
+    f->samples = wr_get_number(j, "dataset.samples");
+    f->bytes = wr_get_number(j, "dataset.bytes");
+    if (t->network.parameters > 0) /* else none were needed */
+        f->weights = t->network.parameters / 1e6;
+    list_settings(t->settings, f->asked_text, sizeof(f->asked_text));
+    f->asked = f->asked_text;
+    f->compared = wr_get_object(j, "compare") != NULL;
+    f->nothing_left = t->result.iterations == t->result.resumed_at;
+    cost_facts(f);
+    time_facts(f);
+    if (t->result.most_common > UNEVEN * t->result.chance)
+        f->common = t->result.most_common;
+    f->alone = is_word(t->accelerator.name, "none");
+    f->snapshot = is_word(wr_get_text(j, "settings.level"), "snapshot");
+    f->input_reason = input_reason(t);
+    if (!(t->input.prefetch > 0))
+        f->unfetched = ", and nothing is prefetched (--prefetch 1)";
+    wr_meanwhile(j, from, from + t->result.seconds, f->meanwhile_text,
+                 sizeof(f->meanwhile_text));
+    f->meanwhile = f->meanwhile_text;
+}
+
+/* --- what runs are called --- */
 
 static bool same(const json_t *a, const json_t *b)
 {
@@ -20,14 +297,15 @@ static bool same(const json_t *a, const json_t *b)
 }
 
 /* Whether all have trained the same network on the same number of samples. */
-static bool train_are_comparable(const struct wr_view_record *r, size_t n)
+static bool are_comparable(const struct wr_scope *v)
 {
     static const char *const keys[] = {"dataset.samples", "network.width",
                                        "network.classes"};
 
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 1; i < v->n; i++)
         for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++)
-            if (!same(wr_get(r[0].json, keys[k]), wr_get(r[i].json, keys[k])))
+            if (!same(wr_get(v->r[0].json, keys[k]),
+                      wr_get(v->r[i].json, keys[k])))
                 return false;
     return true;
 }
@@ -94,123 +372,34 @@ static void train_names(const struct wr_view_record *r, size_t n,
         snprintf(names[i], WR_VIEW_NAME, "%s", r[i].label);
 }
 
-#define RUNS_MAX 24 /* that have a section of their own */
-#define ROWS_MAX 200
-
-static double result(const json_t *record, const char *key)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "result.%s", key);
-    return wr_get_number(record, path);
-}
-
-/* Of the time of the run without validating. */
-static double percent(const json_t *record, const char *key)
-{
-    double validated = result(record, "validate_s");
-    double seconds = result(record, "seconds") -
-                     (validated > 0 ? validated : 0);
-
-    return seconds > 0 ? 100 * result(record, key) / seconds : NAN;
-}
-
 /* --- the top of the page --- */
 
-static bool say_compared(struct wr_doc *d, const json_t *j)
+static void headlines(struct wr_doc *d, const struct train_facts *f)
 {
-    double full = wr_get_number(j, "compare.full.images_per_s");
-    double alone = wr_get_number(j, "compare.synthetic.images_per_s");
-    double input = wr_get_number(j, "compare.input.images_per_s");
-    double cost = wr_get_number(j, "compare.cost.median");
-    char a[32], b[32], c[32];
+    const struct wr_train_result_values *r = &f->train.result;
+    char text[32];
 
-    if (!(full > 0) || !(alone > 0))
-        return false;
-    if (isnan(cost))
-        cost = 1 - full / alone;
-    wr_doc_summary(d,
-                   "Training runs at %s images/s, computing alone at %s, the "
-                   "input alone at %s: the input costs %.0f %%.",
-                   wr_say_number(full, a, sizeof(a)),
-                   wr_say_number(alone, b, sizeof(b)),
-                   wr_say_number(input, c, sizeof(c)), fmax(0, 100 * cost));
-    wr_doc_headline(d, "cost of the input", "%.0f %%", fmax(0, 100 * cost));
-    return true;
-}
-
-/* "waiting for input takes 16.6 % of the time, saving 1.4 %". */
-static void add_shares(const json_t *j, char *text, size_t cap)
-{
-    double wait = percent(j, "wait_s"), save = percent(j, "save_s");
-    const char *limit = wr_get_text(j, "result.limit");
-
-    if (wait >= 0)
-        wr_say(text, cap, "waiting for input takes %.1f %% of the time", wait);
-    if (save > 0)
-        wr_say(text, cap, "saving %.1f %%", save);
-    if (*limit && strcmp(limit, "unknown"))
-        wr_say(text, cap, "%s limits it", limit);
-}
-
-static bool say_rate(struct wr_doc *d, const json_t *j)
-{
-    double rate = result(j, "samples_per_s"), wait = percent(j, "wait_s");
-    char a[32], text[WR_VIEW_NAME] = "";
-
-    if (!(rate > 0))
-        return false;
-    add_shares(j, text, sizeof(text));
-    wr_doc_summary(d, "%s %s images/s%s%s.",
-                   wr_get_object(j, "compare") ? "This run:"
-                                               : "Training runs at",
-                   wr_say_number(rate, a, sizeof(a)), *text ? "; " : "", text);
-    wr_doc_headline(d, "images/s trained", "%s", a);
-    if (wait >= 0)
+    if (f->cost >= 0)
+        wr_doc_headline(d, "cost of the input", "%.0f %%", 100 * f->cost);
+    if (r->samples_per_s > 0)
+        wr_doc_headline(d, "images/s trained", "%s",
+                        wr_say_number(r->samples_per_s, text, sizeof(text)));
+    if (r->samples_per_s > 0 && f->waited >= 0)
         wr_doc_headline(d, "of the time goes to waiting for input", "%.1f %%",
-                        wait);
-    return true;
-}
-
-static bool say_learned(struct wr_doc *d, const json_t *j)
-{
-    double first = result(j, "loss_first"), last = result(j, "loss_last");
-    double done = result(j, "iterations"), right = result(j, "accuracy");
-    double chance = result(j, "chance");
-    char a[32], b[32], text[WR_VIEW_NAME] = "";
-
-    if (isnan(first) || isnan(last))
-        return false;
-    if (right >= 0)
-        snprintf(text, sizeof(text),
-                 "; of the held-out pictures it has %.1f %% right",
-                 100 * right);
-    if (right >= 0 && chance > 0)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text),
-                 " (by chance %.1f %%)", 100 * chance);
-    wr_doc_summary(d, "The loss went from %s to %s in %.0f iterations%s.",
-                   wr_say_number(first, a, sizeof(a)),
-                   wr_say_number(last, b, sizeof(b)), fmax(0, done), text);
-    if (right >= 0)
+                        100 * f->waited);
+    if (isnan(r->loss_first) || isnan(r->loss_last))
+        return;
+    if (r->accuracy >= 0)
         wr_doc_headline(d, "of held-out pictures right", "%.1f %%",
-                        100 * right);
+                        100 * r->accuracy);
     else
-        wr_doc_headline(d, "loss at the end", "%s", b);
-    return true;
+        wr_doc_headline(d, "loss at the end", "%s",
+                        wr_say_number(r->loss_last, text, sizeof(text)));
 }
 
-static bool say_saves(struct wr_doc *d, const json_t *j)
+static double rate_of(const struct wr_view_record *r)
 {
-    double saves = result(j, "saves"), stall = result(j, "save_s");
-    char a[32], b[32];
-
-    if (!(saves > 0) || !(stall >= 0))
-        return false;
-    wr_doc_summary(d, "%.0f save%s stopped training for %s each, %s at most.",
-                   saves, saves == 1 ? "" : "s",
-                   wr_say_time(stall / saves, a, sizeof(a)),
-                   wr_say_time(result(j, "save_max_s"), b, sizeof(b)));
-    return true;
+    return wr_train_values_of(r)->result.samples_per_s;
 }
 
 /* The fastest and the slowest, by what tells them apart. */
@@ -222,15 +411,13 @@ static void say_several(struct wr_doc *d, const struct wr_view_record *r,
 
     train_names(r, n, names);
     for (size_t i = 1; i < n; i++) {
-        double v = result(r[i].json, "samples_per_s");
-
-        if (v > result(r[best].json, "samples_per_s"))
+        if (rate_of(&r[i]) > rate_of(&r[best]))
             best = i;
-        if (v < result(r[worst].json, "samples_per_s"))
+        if (rate_of(&r[i]) < rate_of(&r[worst]))
             worst = i;
     }
-    wr_say_number(result(r[best].json, "samples_per_s"), a, sizeof(a));
-    wr_say_number(result(r[worst].json, "samples_per_s"), b, sizeof(b));
+    wr_say_number(rate_of(&r[best]), a, sizeof(a));
+    wr_say_number(rate_of(&r[worst]), b, sizeof(b));
     wr_doc_summary(d,
                    "Of %zu runs of training the fastest has %s images/s (%s), "
                    "the slowest %s (%s).",
@@ -242,198 +429,92 @@ static void say_several(struct wr_doc *d, const struct wr_view_record *r,
 static void train_summarize(struct wr_doc *d, const struct wr_view_record *r,
                             size_t n, size_t room)
 {
-    static bool (*const say[])(struct wr_doc *, const json_t *) = {
-        say_compared, say_rate, say_learned, say_saves};
+    const struct wr_cases c = {.records = r, .record_count = n};
+    struct train_facts f;
 
     if (n > 1) {
         say_several(d, r, WR_MIN(n, (size_t)RUNS_MAX));
         return;
     }
-    for (size_t i = 0; i < WR_ARRAY_LEN(say) && room; i++)
-        room -= say[i](d, r->json);
+    find_facts(&c, 0, &f);
+    wr_sentences_top(d, "", summary, &facts, &f, room);
+    headlines(d, &f);
 }
 
 /* --- sections --- */
 
-/* What was asked for, as far as it matters; 0 is no limit, or none of it. */
-static void describe_settings(struct wr_doc_section *s, const json_t *settings)
+/* Whether what other programs had was taken from it: an emulated accelerator
+ * computes nothing, and needs no cores as long as its input is in time. */
+static bool needs_cores(const struct wr_scope *v)
 {
-    static const char *const keys[] = {
-        "iterations",      "epochs",        "batch", "threads", "depth",
-        "prefetch",        "decode",        "order", "holdout", "engine",
-        "compute_threads", "learning_rate", "ckpt",  "slow",    "save_every",
-        "level",           "synthetic",     "width",
-    };
-    const struct wr_case row = {.settings = settings};
-    char text[2 * WR_VIEW_NAME] = "";
+    const struct wr_train_values *t = wr_train_values_of(v->r);
 
-    for (size_t i = 0; i < WR_ARRAY_LEN(keys); i++) {
-        const json_t *v = json_object_get(settings, keys[i]);
-        bool none = json_is_false(v) || wr_get_number(settings, keys[i]) == 0;
-
-        if (!none || !strcmp(keys[i], "prefetch"))
-            wr_case_setting(&row, keys[i], text, sizeof(text));
-    }
-    if (*text)
-        wr_doc_fact(s, "Settings", "%s", text);
+    return isnan(t->accelerator.fixed_ms) ||
+           !is_word(t->result.limit, "compute");
 }
 
-static void describe(struct wr_doc_section *s, const json_t *j)
+static bool has_run(const struct wr_scope *v)
 {
-    const json_t *ds = wr_get_object(j, "dataset");
-    const json_t *net = wr_get_object(j, "network");
-    double bytes = wr_get_number(ds, "bytes");
-    double weights = wr_get_number(net, "parameters");
-    char size[64];
+    const struct wr_train_result_values *r = &wr_train_values_of(v->r)->result;
 
-    if (ds)
-        wr_doc_fact(s, "Data set", "%s (%s), %.0f samples, %s",
-                    wr_get_text(ds, "url"), wr_get_text(ds, "format"),
-                    fmax(0, wr_get_number(ds, "samples")),
-                    wr_format_bytes(size, sizeof(size), fmax(0, bytes)));
-    if (weights > 0) /* else none were needed */
-        snprintf(size, sizeof(size), ", %.1f million weights", weights / 1e6);
-    if (net)
-        wr_doc_fact(s, "Network", "%s, width %g%s", wr_get_text(net, "name"),
-                    fmax(0, wr_get_number(net, "width")),
-                    weights > 0 ? size : "");
-    if (*wr_get_text(j, "accelerator.name"))
-        wr_doc_fact(s, "Accelerator", "%s%s%s",
-                    wr_get_text(j, "accelerator.name"),
-                    *wr_get_text(j, "accelerator.source") ? ": " : "",
-                    wr_get_text(j, "accelerator.source"));
-    describe_settings(s, wr_get_object(j, "settings"));
-    if (result(j, "resumed_at") > 0)
-        wr_doc_note(s, false, "Resumed at iteration %.0f.",
-                    result(j, "resumed_at"));
-    if (wr_get_number(j, "bad_count") > 0)
-        wr_doc_note(s, true, "%.0f samples could not be read.",
-                    wr_get_number(j, "bad_count"));
+    return r->iterations > fmax(0, r->resumed_at);
 }
 
-static void save_table(struct wr_doc_section *s, const json_t *j)
+static bool has_saved(const struct wr_scope *v)
 {
-    static const char *const keys[] = {"t_s",    "stall_s", "blocked_s",
-                                       "fast_s", "slow_s",  "verified_s"};
-    const json_t *list = wr_get_list(j, "saves");
-    struct wr_doc_table *t;
-
-    if (!json_array_size(list))
-        return;
-    t = wr_doc_table(s, "Saves",
-                     ">iteration|>MB|>began s|>stall s|>for earlier saves s|"
-                     ">fast s|>slow s|>verified s");
-    for (size_t i = 0; i < json_array_size(list) && i < ROWS_MAX; i++) {
-        const json_t *o = json_array_get(list, i);
-
-        wr_doc_number(t, wr_get_number(o, "step"), 0);
-        wr_doc_number(t, wr_get_number(o, "bytes") / 1e6, 1);
-        for (size_t k = 0; k < WR_ARRAY_LEN(keys); k++)
-            wr_doc_number(t, wr_get_number(o, keys[k]), 3);
-    }
+    return wr_train_values_of(v->r)->result.saves > 0;
 }
 
-static void one_run(struct wr_doc *d, const struct wr_view_record *r, bool many)
+static bool is_compared(const struct wr_scope *v)
 {
-    static const struct wr_cases_spec none = {.rows = "none"};
-    char title[WR_VIEW_NAME];
-    struct wr_doc_section *s;
-    struct wr_cases c;
-
-    snprintf(title, sizeof(title), "Training%s%s", many ? ": " : "",
-             many ? r->label : "");
-    s = wr_view_section(d, title, r, 1);
-    wr_view_host(s, r);
-    if (wr_train_needs_cores(r->json))
-        wr_view_starved(s, r, 1);
-    describe(s, r->json);
-    wr_train_cost(s, r->json);
-    wr_train_words(s, r->json);
-    wr_train_compared(s, r->json);
-    wr_train_loss(d, s, r, 1);
-    wr_train_accuracy(s, r->json);
-    if (!many)
-        wr_train_parts(s, r, 1);
-    wr_train_iterations(d, s, r->json);
-    wr_train_saves(s, r->json);
-    wr_cases_init(&c, r, 1, &none);
-    wr_view_monitor(d, s, &c);
-    wr_train_run_table(s, "The run", r->json);
-    save_table(s, r->json);
-    wr_view_monitor_tables(s, &c);
-    wr_cases_done(&c);
+    return wr_get_object(v->r->json, "compare") != NULL;
 }
 
-/* Several runs that can be compared: first what tells them apart. */
-static void side_by_side(struct wr_doc *d, const struct wr_view_record *r,
-                         size_t n)
+static bool is_alone(const struct wr_scope *v)
 {
-    const struct wr_doc_chart_spec spec = {.kind = WR_DOC_BARS,
-                                           .title = "Images per second",
-                                           .x = "",
-                                           .y = "images/s"};
-    struct wr_doc_section *s = wr_view_section(d, "Runs of training", r, n);
-    struct wr_doc_chart *c = wr_doc_chart(s, &spec);
-    struct wr_doc_series *to = wr_doc_series(c, "images/s");
-
-    for (size_t i = 0; i < n; i++) {
-        wr_doc_label(c, "%s", r[i].label);
-        wr_doc_value(to, result(r[i].json, "samples_per_s"));
-    }
-    wr_train_parts(s, r, n);
-    wr_train_loss(d, s, r, n);
+    return !is_compared(v);
 }
 
-static void train_build(struct wr_doc *d, const struct wr_view_record *r,
-                        size_t n)
-{
-    size_t count = WR_MIN(n, (size_t)RUNS_MAX);
-    struct wr_view_record named[RUNS_MAX];
-    char names[RUNS_MAX][WR_VIEW_NAME];
+static const struct wr_section sections[] = {
+    {"Runs of training", .only = WR_IF_SEVERAL, .is_needed = are_comparable,
+     .items = WR_ITEMS({.chart = &wr_train_rate_chart},
+                       {.show = wr_train_parts}, {.show = wr_train_loss})},
+    {"Training", .of = WR_OF_EACH,
+     .items = WR_ITEMS({.show = wr_show_host},
+                       {.show = wr_show_starved, .is_needed = needs_cores},
+                       {.say = {described, input_cost, answers}},
+                       {.show = wr_train_compared, .is_needed = is_compared},
+                       {.show = wr_train_loss}, {.show = wr_train_accuracy},
+                       {.show = wr_train_parts, .only = WR_IF_ONE},
+                       {.show = wr_train_iterations}, {.show = wr_train_saves},
+                       {.show = wr_show_monitor},
+                       {.table = &wr_train_run_table, .is_needed = has_run},
+                       {.table = &wr_train_save_table},
+                       {.show = wr_show_monitor_tables})},
+    {.items = NULL}};
 
-    if (n > 1)
-        train_names(r, count, names);
-    for (size_t i = 0; i < count; i++) {
-        named[i] = r[i];
-        if (n > 1)
-            named[i].label = names[i];
-    }
-    if (n > 1 && train_are_comparable(named, count))
-        side_by_side(d, named, count);
-    for (size_t i = 0; i < count; i++)
-        one_run(d, &named[i], n > 1);
-}
-
-/* --- what the command prints --- */
-
-static void train_result(struct wr_doc *d, const struct wr_view_record *r)
-{
-    const json_t *j = r->json;
-    struct wr_doc_section *s = wr_doc_section(d, "");
-    double done = result(j, "iterations"), from = result(j, "resumed_at");
-
-    if (wr_train_needs_cores(j))
-        wr_view_starved(s, r, 1);
-    if (wr_get_object(j, "compare")) {
-        wr_train_compared(s, j);
-        wr_train_cost(wr_doc_section(d, ""), j);
-        return;
-    }
-    if (done == from)
-        wr_doc_note(s, false,
-                    "Nothing was left to do: all %.0f iterations had been done "
-                    "(more: --epochs or --iterations).",
-                    done);
-    else if (from > 0)
-        wr_doc_note(s, false, "Resumed after iteration %.0f.", from);
-    wr_train_run_table(s, "", j);
-    wr_train_validation_table(s, "", j);
-    wr_train_save_table(s, "", j);
-    wr_train_words(wr_doc_section(d, ""), j);
-    wr_view_bad(d, j);
-}
+static const struct wr_section printed[] = {
+    {.is_needed = is_compared,
+     .items = WR_ITEMS({.show = wr_show_starved, .is_needed = needs_cores},
+                       {.show = wr_train_compared})},
+    {.is_needed = is_compared, .items = WR_ITEMS({.say = {input_cost}})},
+    {.is_needed = is_alone,
+     .items = WR_ITEMS(
+         {.show = wr_show_starved, .is_needed = needs_cores}, {.say = {left}},
+         {.table = &wr_train_run_table, .is_needed = has_run},
+         {.show = wr_train_validation_table},
+         {.table = &wr_train_saving_table, .is_needed = has_saved})},
+    {.is_needed = is_alone,
+     .items = WR_ITEMS({.say = {answers}}, {.show = wr_show_bad})},
+    {.items = NULL}};
 
 const struct wr_view wr_view_train = {.command = "train",
                                       .summarize = train_summarize,
-                                      .build = train_build,
-                                      .result = train_result};
+                                      .rows = &wr_train_spec,
+                                      .sections = sections,
+                                      .printed = printed,
+                                      .facts = &facts,
+                                      .find_facts = find_facts,
+                                      .sentences = sentences,
+                                      .name_records = train_names,
+                                      .most = RUNS_MAX};

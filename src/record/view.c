@@ -259,13 +259,40 @@ static void show_groups(const struct wr_view *view, struct wr_doc *d,
     wr_view_groups_free(g, groups);
 }
 
+/* The records under the names that the view has for them. */
+static bool name_records(const struct wr_view *view,
+                         const struct wr_view_record *r,
+                         struct wr_view_group *named)
+{
+    size_t n = named->count;
+
+    named->records = calloc(n, sizeof(*named->records));
+    named->names = calloc(n, sizeof(*named->names));
+    if (!named->records || !named->names)
+        return false;
+    view->name_records(r, n, named->names);
+    for (size_t i = 0; i < n; i++) {
+        named->records[i] = r[i];
+        named->records[i].label = named->names[i];
+    }
+    return true;
+}
+
 void wr_view_build(const struct wr_view *view, struct wr_doc *d,
                    const struct wr_view_record *r, size_t n)
 {
+    struct wr_view_group named = {.count = view->most ? WR_MIN(n, view->most)
+                                                      : n};
+
     if (view->build)
         view->build(d, r, n);
-    if (view->most)
-        n = WR_MIN(n, view->most);
+    n = named.count;
+    if (n > 1 && view->name_records) {
+        if (name_records(view, r, &named))
+            r = named.records;
+        else
+            wr_doc_fail(d);
+    }
     for (const struct wr_section *s = view->sections; s && s->items;) {
         size_t count = 1;
         struct wr_scope v = {.d = d, .r = r, .n = n, .many = n > 1};
@@ -280,6 +307,8 @@ void wr_view_build(const struct wr_view *view, struct wr_doc *d,
             show_groups(view, d, s, count, r, n);
         s += count;
     }
+    free(named.records);
+    free(named.names);
 }
 
 void wr_view_print(const struct wr_view *view, struct wr_doc *d,

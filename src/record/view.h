@@ -124,6 +124,9 @@ struct wr_view {
     void (*find_facts)(const struct wr_cases *c, size_t record, void *ret);
     const struct wr_sentence *const *sentences;
     size_t told; /* records that sentences tell of; 0: all */
+    /* What each of several is called in all sections; NULL: its label. */
+    void (*name_records)(const struct wr_view_record *r, size_t n,
+                         char (*names)[WR_VIEW_NAME]);
     /* Which records are one GROUP; NULL: memory is short. */
     struct wr_view_group *(*groups)(const struct wr_view_record *r, size_t n,
                                     size_t *ret_count);

@@ -24,7 +24,7 @@
     V(COUNT, iterations, FIRST)                                                \
     V(COUNT, iterations_per_epoch, FIRST)                                      \
     V(COUNT, samples, FIRST)                                                   \
-    V(REAL, samples_per_s, FIRST, .flags = WR_VAL_SPARE)                       \
+    V(REAL, samples_per_s, FIRST, .flags = WR_VAL_SPARE, .digits = 1)          \
     V(REAL, seconds, FIRST, .flags = WR_VAL_SPARE)                             \
     V(REAL, wait_s, FIRST, .flags = WR_VAL_SPARE)                              \
     V(REAL, first_wait_s, FIRST, .flags = WR_VAL_SPARE)                        \
@@ -63,20 +63,20 @@
     V(REAL, seconds, FIRST, .flags = WR_VAL_SPARE)                             \
     V(COUNT, samples, FIRST)                                                   \
     V(COUNT, right, FIRST)                                                     \
-    V(REAL, accuracy, FIRST, .flags = WR_VAL_SPARE)                            \
+    V(REAL, accuracy, FIRST, .flags = WR_VAL_SPARE, .unit = 0.01, .digits = 1) \
     V(REAL, loss, FIRST, .flags = WR_VAL_SPARE)
 
 /* One checkpoint. */
 #define WR_TRAIN_SAVE_VALUES(V)                                                \
     V(COUNT, step, FIRST)                                                      \
     V(COUNT, bytes, FIRST)                                                     \
-    V(REAL, t_s, FIRST, .flags = WR_VAL_SPARE)                                 \
-    V(REAL, stall_s, FIRST, .flags = WR_VAL_SPARE)                             \
-    V(REAL, blocked_s, FIRST, .flags = WR_VAL_SPARE)                           \
-    V(REAL, fast_s, FIRST, .flags = WR_VAL_SPARE)                              \
-    V(REAL, slow_s, FIRST, .flags = WR_VAL_SPARE)                              \
-    V(REAL, verified_s, FIRST, .flags = WR_VAL_SPARE)                          \
-    V(REAL, drain_s, FIRST, .flags = WR_VAL_SPARE)
+    V(REAL, t_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)                    \
+    V(REAL, stall_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)                \
+    V(REAL, blocked_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)              \
+    V(REAL, fast_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)                 \
+    V(REAL, slow_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)                 \
+    V(REAL, verified_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)             \
+    V(REAL, drain_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)
 
 #define WR_TRAIN_COST_VALUES(V)                                                \
     V(REAL, median, FIRST)                                                     \

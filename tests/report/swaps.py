@@ -23,21 +23,29 @@ RECORDS = [golden.CASES['bench-varied'][0],
            golden.CASES['bench-emulated'][0], *golden.CASES['ckpt-compared'],
            *golden.CASES['probe-compared'], *golden.CASES['run-compared'],
            *golden.CASES['run-slow'], *golden.CASES['run-search'],
-           *golden.CASES['trace'],
+           *golden.CASES['trace'], *golden.CASES['train-alone'],
+           *golden.CASES['train-compared'], *golden.CASES['replay-beside'],
            *(f'probe --runs 2 --no-monitor --seed {i}' for i in range(4)),
            'probe --runs 2']
 
 
 def odd(records):
-    """What no made record is: starved, without any test, and with room beside the
-    names of its files."""
+    """What no made record is: starved, without any test, with room beside the
+    names of its files, with one tier, without saves and loss."""
+    def first(command):
+        return copy.deepcopy(next(r for r in records
+                                  if r['command'] == command))
+
     records[-1]['cores'] = {'count': 2, 'own': 0.5, 'others': 1.5,
                             'starved': True}
     empty = dict(records[-2], tests=[])
-    short = next(copy.deepcopy(r) for r in records if r['command'] == 'trace')
+    short, one_tier, bare = first('trace'), first('train'), first('train')
     for save in short['saves']:
         save['path'] = 'file'
-    return [empty, short, *records]
+    one_tier['settings']['slow'] = ''
+    bare['result']['saves'] = 0
+    bare['result']['loss_first'] = None
+    return [empty, short, one_tier, bare, *records]
 
 
 def swapped(program):

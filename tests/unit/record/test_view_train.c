@@ -148,12 +148,15 @@ static void test_names(void **state)
 static void test_odd(void **state)
 {
     static const char *const odd[] = {
-        "{}",
-        "{\"result\":[],\"series\":3,\"validations\":{},\"saves\":\"x\"}",
-        "{\"series\":{\"merged\":-1,\"t_s\":[null,\"x\"],\"loss\":[1,{}],"
+        "{\"command\":\"train\"}",
+        "{\"command\":\"train\",\"result\":[],\"series\":3,\"validations\":{},"
+        "\"saves\":\"x\"}",
+        "{\"command\":\"train\",\"series\":{\"merged\":-1,\"t_s\":[null,\"x\"],"
+        "\"loss\":[1,{}],"
         "\"wait_ms\":[1]},\"validations\":[1,{}],\"saves\":[null],"
         "\"compare\":{\"full\":3},\"settings\":[1],\"network\":{}}",
-        "{\"result\":{\"samples_per_s\":-1,\"seconds\":0,\"saves\":2}}",
+        "{\"command\":\"train\",\"result\":{\"samples_per_s\":-1,\"seconds\":0,"
+        "\"saves\":2}}",
     };
 
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
