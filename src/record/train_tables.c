@@ -138,16 +138,9 @@ static const struct wr_column saving_columns[] = {
      OF(result.flush_s), TIME},
     {.head = NULL}};
 
-static double save_mb(const struct wr_row *r)
-{
-    const struct wr_train_save_values *s = r->run;
-
-    return s->bytes / 1e6;
-}
-
 const struct wr_column wr_train_save_columns[] = {
     {"iteration", NULL, '>', SAVE(step)},
-    {"MB", NULL, '>', .number = save_mb, .digits = 1},
+    {"MB", NULL, '>', SAVE(bytes)},
     {"began s", NULL, '>', SAVE(t_s)},
     {"stall s", "how long training stands still", '>', SAVE(stall_s)},
     {"for earlier saves s", "of that: waiting for saves before it", '>',

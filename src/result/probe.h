@@ -74,15 +74,15 @@ struct wr_hist;
 /* Of all requests of one operation. */
 #define WR_REPLAY_TIMES_VALUES(V)                                              \
     V(REAL, sum_s, FIRST)                                                      \
-    V(REAL, p50_us, FIRST)                                                     \
-    V(REAL, p90_us, FIRST)                                                     \
-    V(REAL, p99_us, FIRST)                                                     \
-    V(REAL, max_us, FIRST)
+    V(REAL, p50_us, FIRST, .unit = 1e6)                                        \
+    V(REAL, p90_us, FIRST, .unit = 1e6)                                        \
+    V(REAL, p99_us, FIRST, .unit = 1e6)                                        \
+    V(REAL, max_us, FIRST, .unit = 1e6)
 
 #define WR_REPLAY_OPERATION_VALUES(V)                                          \
     V(TEXT, operation, FIRST)                                                  \
     V(COUNT, requests, FIRST)                                                  \
-    V(COUNT, bytes, FIRST)                                                     \
+    V(COUNT, bytes, FIRST, .unit = 1e6, .digits = 1)                           \
     V(GROUP(replay_times), traced, FIRST)                                      \
     V(GROUP(replay_times), replayed, FIRST)
 

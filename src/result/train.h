@@ -69,7 +69,7 @@
 /* One checkpoint. */
 #define WR_TRAIN_SAVE_VALUES(V)                                                \
     V(COUNT, step, FIRST)                                                      \
-    V(COUNT, bytes, FIRST)                                                     \
+    V(COUNT, bytes, FIRST, .unit = 1e6, .digits = 1)                           \
     V(REAL, t_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)                    \
     V(REAL, stall_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)                \
     V(REAL, blocked_s, FIRST, .flags = WR_VAL_SPARE, .digits = 3)              \
