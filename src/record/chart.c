@@ -131,7 +131,7 @@ static void each_item(struct chart_walk *w,
 
 static double number_of(const struct chart_walk *w, const struct wr_row *r)
 {
-    if (w->rule->number)
+    if (w->rule->number && !*w->series->key)
         return w->rule->number(r);
     return in_unit(
         wr_vals_number(w->rule->of, values_of(w->rule, r), w->series->key),
@@ -278,6 +278,13 @@ const char *wr_chart_record(const struct wr_row *r, char *buf, size_t cap)
 const char *wr_chart_records(const struct wr_row *r, char *buf, size_t cap)
 {
     return r->c->record_count > 1 ? wr_chart_record(r, buf, cap) : "";
+}
+
+const char *wr_chart_run(const struct wr_row *r, char *buf, size_t cap)
+{
+    const char *label = wr_chart_records(r, buf, cap);
+
+    return *label ? label : "this run";
 }
 
 const char *wr_chart_place(const struct wr_row *r, char *buf, size_t cap)

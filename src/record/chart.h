@@ -39,7 +39,7 @@ struct wr_chart_rule {
      * series with a `by`, what that is called ("": as the series). */
     const char *(*label)(const struct wr_row *r, char *buf, size_t cap);
     const char *(*by)(const struct wr_row *r, char *buf, size_t cap);
-    double (*number)(const struct wr_row *r); /* instead of a key; or NULL */
+    double (*number)(const struct wr_row *r); /* of series with the key "" */
     bool (*marked)(const struct wr_row *r);   /* POINTS, LINES; or NULL */
     bool apart;    /* a chart for each record, which its title names */
     const char *x; /* path; POINTS and LINES have it */
@@ -63,10 +63,12 @@ void wr_chart_column(struct wr_scope *v, const struct wr_chart_rule *rule,
                      size_t limit, struct wr_doc_chart **chart);
 
 /* For `label` and `by`: what tells a case from the others, or "all"; the label of
- * its record; the same where there are several; the number of a run. */
+ * its record; the same where there are several, else "", or "this run"; the number
+ * of a run. */
 const char *wr_chart_case(const struct wr_row *r, char *buf, size_t cap);
 const char *wr_chart_record(const struct wr_row *r, char *buf, size_t cap);
 const char *wr_chart_records(const struct wr_row *r, char *buf, size_t cap);
+const char *wr_chart_run(const struct wr_row *r, char *buf, size_t cap);
 const char *wr_chart_place(const struct wr_row *r, char *buf, size_t cap);
 
 #endif

@@ -267,13 +267,6 @@ const struct wr_chart_series wr_run_parts[] = {
     {"loss.emulator", "the emulator itself", 0.01},
     {NULL}};
 
-static const char *run_label(const struct wr_row *r, char *buf, size_t cap)
-{
-    const char *label = wr_chart_records(r, buf, cap);
-
-    return *label ? label : "this run";
-}
-
 const struct wr_chart_rule wr_run_loss_chart = {
     .is = {WR_DOC_STACKED, "Where the time went", "", "% of the time",
            "Everything but computing is lost.", .most = 100},
@@ -281,7 +274,7 @@ const struct wr_chart_rule wr_run_loss_chart = {
     .of = &wr_run_vals,
     .series = wr_run_parts,
     .if_any = true,
-    .label = run_label};
+    .label = wr_chart_run};
 
 const struct wr_chart_rule wr_run_au_chart = {
     .is = {WR_DOC_BARS, "Utilization of each epoch", "epoch", "AU (%)",

@@ -320,44 +320,32 @@ void wr_train_accuracy(struct wr_scope *v)
 /* --- where the time went --- */
 
 /* What is not waiting, computing, saving or validating. */
-static double rest_of(const struct wr_train_result_values *r)
+static double rest_of(const struct wr_row *row)
 {
+    const struct wr_train_values *t = row->row->values;
+    const struct wr_train_result_values *r = &t->result;
+
     return fmax(0, r->seconds - fmax(0, r->wait_s) - fmax(0, r->step_s) -
                        fmax(0, r->save_s) - fmax(0, r->validate_s));
 }
 
-void wr_train_parts(struct wr_scope *v)
-{
-    static const struct {
-        size_t at;
-        const char *name;
-    } of[] = {
-        {offsetof(struct wr_train_result_values, step_s), "computing"},
-        {offsetof(struct wr_train_result_values, wait_s), "waiting for input"},
-        {offsetof(struct wr_train_result_values, save_s), "saving"},
-        {offsetof(struct wr_train_result_values, validate_s), "validating"}};
-    const struct wr_doc_chart_spec spec = {
-        .kind = WR_DOC_STACKED,
-        .title = "Where the time went",
-        .x = "",
-        .y = "seconds",
-        .note = "Waiting for input and saving are what computing alone would "
-                "not take."};
-    struct wr_doc_chart *c = wr_doc_chart(v->s, &spec);
-    struct wr_doc_series *to;
-
-    for (size_t k = 0; k < v->n; k++)
-        wr_doc_label(c, "%s", v->n > 1 ? v->r[k].label : "this run");
-    for (size_t i = 0; i < WR_ARRAY_LEN(of); i++) {
-        to = wr_doc_series(c, of[i].name);
-        for (size_t k = 0; k < v->n; k++)
-            wr_doc_value(to, wr_number_at(&wr_train_values_of(&v->r[k])->result,
-                                          of[i].at));
-    }
-    to = wr_doc_series(c, "else");
-    for (size_t k = 0; k < v->n; k++)
-        wr_doc_value(to, rest_of(&wr_train_values_of(&v->r[k])->result));
-}
+const struct wr_chart_rule wr_train_parts_chart = {
+    .is = {.kind = WR_DOC_STACKED,
+           .title = "Where the time went",
+           .x = "",
+           .y = "seconds",
+           .note =
+               "Waiting for input and saving are what computing alone would "
+               "not take."},
+    .from = WR_FROM_CASE,
+    .of = &wr_train_vals,
+    .series = WR_SERIES({"result.step_s", "computing", 1},
+                        {"result.wait_s", "waiting for input", 1},
+                        {"result.save_s", "saving", 1},
+                        {"result.validate_s", "validating", 1},
+                        {"", "else", 1}),
+    .number = rest_of,
+    .label = wr_chart_run};
 
 /* --- input alone, synthetic, all --- */
 

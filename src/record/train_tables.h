@@ -17,13 +17,11 @@ extern const struct wr_table_rule wr_train_run_table, wr_train_saving_table,
 /* More than one validation: one is said in words. */
 void wr_train_validation_table(struct wr_scope *v);
 
-extern const struct wr_chart_rule wr_train_rate_chart;
+/* Images per second, and what the time went for: a bar a record. */
+extern const struct wr_chart_rule wr_train_rate_chart, wr_train_parts_chart;
 
 /* The loss of each iteration and of the held-out part, a line a record. */
 void wr_train_loss(struct wr_scope *v);
-
-/* What the time went for, a bar a record. */
-void wr_train_parts(struct wr_scope *v);
 
 /* The input alone, the computing alone, and all of it. */
 void wr_train_compared(struct wr_scope *v);

@@ -342,11 +342,6 @@ void wr_show_starved(struct wr_scope *v)
     wr_view_starved(v->s, v->r, v->n);
 }
 
-void wr_show_bad(struct wr_scope *v)
-{
-    wr_view_bad(v->d, v->c.count ? v->c.v[v->c.count - 1].json : v->r->json);
-}
-
 /* --- what records are about --- */
 
 /* The two tiers of checkpoints: "emulated optane and hdd". */
@@ -516,8 +511,9 @@ void wr_view_starved(struct wr_doc_section *s, const struct wr_view_record *r,
     }
 }
 
-void wr_view_bad(struct wr_doc *d, const json_t *o)
+void wr_show_bad(struct wr_scope *v)
 {
+    const json_t *o = v->c.count ? v->c.v[v->c.count - 1].json : v->r->json;
     const json_t *list = wr_get_list(o, "bad");
     double times = wr_get_number(o, "bad_count");
     size_t n = json_array_size(list);
@@ -531,7 +527,7 @@ void wr_view_bad(struct wr_doc *d, const json_t *o)
     if (times > (double)n)
         snprintf(title + strlen(title), sizeof(title) - strlen(title),
                  ", %.0f times in all", times);
-    s = wr_doc_section(d, title);
+    s = wr_doc_section(v->d, title);
     for (size_t i = 0; i < n && i < BAD_SHOWN; i++) {
         const json_t *one = json_array_get(list, i);
 

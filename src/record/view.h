@@ -147,7 +147,8 @@ void wr_view_print(const struct wr_view *view, struct wr_doc *d,
 void wr_view_groups_free(struct wr_view_group *g, size_t count);
 
 /* Items of many views: what the records were made on, that others had the
- * cores, and the samples that could not be read. */
+ * cores, and a section with the samples that could not be read, by name: `bad` and
+ * `bad_count` (of all epochs) of the last case, or of the record. */
 void wr_show_host(struct wr_scope *v);
 void wr_show_starved(struct wr_scope *v);
 void wr_show_bad(struct wr_scope *v);
@@ -184,10 +185,6 @@ bool wr_view_was_starved(const json_t *record);
 /* "other programs had 1.1 of 2 cores, this one 0.8" */
 struct wr_cores_values;
 char *wr_cores_text(const struct wr_cores_values *c, char *buf, size_t cap);
-
-/* A section with the samples that could not be read, by name: `bad` and
- * `bad_count` (of all epochs) of a record or a case. */
-void wr_view_bad(struct wr_doc *d, const json_t *o);
 
 /* Says when a table has not all of its rows: "cases". */
 void wr_view_cut(struct wr_doc_section *s, const char *rows, size_t count);

@@ -410,22 +410,6 @@ void wr_show_monitor_tables(struct wr_scope *v)
     machine_table(v->s, &v->c);
 }
 
-void wr_view_monitor(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows)
-{
-    wr_show_monitor(&(struct wr_scope){.d = d,
-                                       .s = s,
-                                       .r = rows->records,
-                                       .n = rows->record_count,
-                                       .c = *rows});
-}
-
-void wr_view_monitor_tables(struct wr_doc_section *s,
-                            const struct wr_cases *rows)
-{
-    wr_show_monitor_tables(&(struct wr_scope){.s = s, .c = *rows});
-}
-
 /* --- a sentence --- */
 
 __attribute__((format(printf, 3, 4))) static void append(char *buf, size_t cap,

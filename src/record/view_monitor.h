@@ -14,17 +14,9 @@ extern const struct wr_column wr_monitor_columns[];
 bool wr_meanwhile(const json_t *record, double from_s, double to_s, char *buf,
                   size_t cap);
 
-/* Adds to a section what was measured beside the runs: I/O, CPU and memory of
- * one record with its runs as bands, I/O of several; nothing when none was
- * watched. */
-void wr_view_monitor(struct wr_doc *d, struct wr_doc_section *s,
-                     const struct wr_cases *rows);
-
-/* The same in numbers: means of disks and of the machine. */
-void wr_view_monitor_tables(struct wr_doc_section *s,
-                            const struct wr_cases *rows);
-
-/* Both as items of a section. */
+/* Items of a section: what was measured beside the runs, I/O, CPU and memory of
+ * one record with its runs as bands, I/O of several; and means of disks and of the
+ * machine. Nothing when none was watched. */
 void wr_show_monitor(struct wr_scope *v);
 void wr_show_monitor_tables(struct wr_scope *v);
 

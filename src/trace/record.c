@@ -416,8 +416,8 @@ static void add_phases(struct record_work *w)
 
 static void add_saves(struct record_work *w)
 {
-    struct wr_trace_save_values *v = make_rows(
-        w, &wr_trace_save_vals, &w->v.saves, w->a->save_count);
+    struct wr_trace_save_values *v = make_rows(w, &wr_trace_save_vals,
+                                               &w->v.saves, w->a->save_count);
 
     for (size_t k = 0; v && k < w->v.saves.count; k++, v++) {
         const struct wr_trace_save *s = &w->a->saves[k];

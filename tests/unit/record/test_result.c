@@ -199,7 +199,7 @@ static void test_train(void **state)
     (void)state;
     has(run, "\nResumed after iteration 6.\n\niterations  ");
     has(run, "\n         6  10.00 s      50.0    60.0%      30.0%   10.0% ");
-    has(run, "\n    2   0 B  500 ms   700 ms   2.00 s ");
+    has(run, "\n    2     -  500 ms   700 ms   2.00 s ");
     has(run, "\nHeld-out accuracy 50.0 % of 10 samples (chance: 25.0 %; always "
              "the most common class: 50.0 %), loss 1.5.\nThe input limits: "
              "training waited for it 60 % of the time; the storage is too slow "
