@@ -50,8 +50,10 @@ static const struct wr_choice to_choices[] = {
     {"wt", TO_WT, "weir's own: labels inside, samples page-aligned"},
     {"npy", TO_NPY, "NumPy's, labels in a second file"},
 #define ARRAY_WRITER(name, help) {#name, TO_##name, help},
+#include "format/formats.def"
     {"npz-deflated", TO_NPZ_DEFLATED, "the same as npz, deflated"},
 #define FIELD_WRITER(name, help) {#name, TO_##name, help},
+#include "format/formats.def"
     {NULL, 0, NULL}};
 
 /* One call of the command. */
