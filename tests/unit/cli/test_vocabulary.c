@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/feed_args.h"
 #include "cli/options.h"
@@ -230,6 +231,41 @@ static void test_accelerators(void **state)
     assert_memory_equal(WR_HELP_ACCELERATORS, expected, strlen(expected));
 }
 
+static bool takes(const char *command, const char *option, const char *word)
+{
+    for (size_t i = 0; wr_commands[i]; i++)
+        for (const struct wr_option *o = wr_commands[i]->options; o && o->name;
+             o++)
+            if (!strcmp(wr_commands[i]->name, command) &&
+                !strcmp(o->name, option))
+                return wr_choice_find(o->choices, word, &(int){0}, NULL) == 0;
+    return false;
+}
+
+/* Whatever weir can write, the commands that write take. */
+static void test_writers(void **state)
+{
+    static const char *const pictures[] = {
+#define WRITER(name, help) #name,
+#include "format/formats.def"
+    };
+    static const char *const tensors[] = {
+#define ARRAY_WRITER(name, help) #name,
+#define FIELD_WRITER(name, help) #name,
+#include "format/formats.def"
+    };
+
+    (void)state;
+    for (size_t k = 0; k < WR_ARRAY_LEN(pictures); k++)
+        if (!takes("convert", "to", pictures[k]))
+            fail_msg("weir convert does not take --to %s", pictures[k]);
+    for (size_t k = 0; k < WR_ARRAY_LEN(tensors); k++)
+        if (!takes("convert", "to", tensors[k]) ||
+            !takes("gen", "to", tensors[k]))
+            fail_msg("weir convert or gen does not take --to %s", tensors[k]);
+    assert_false(takes("gen", "to", "nothing"));
+}
+
 /* The checks above can fail. */
 static void test_checks_can_fail(void **state)
 {
@@ -260,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_one_meaning),
         cmocka_unit_test(test_old_names),
         cmocka_unit_test(test_accelerators),
+        cmocka_unit_test(test_writers),
         cmocka_unit_test(test_checks_can_fail),
     };
 
