@@ -62,12 +62,12 @@ CASES = {
                       "weir inspect 'tiles.h5#data=/x,label=/y'"]),
     'inspect-made': ('''
         weir gen default made dataset.num_files_train=3
-        ''', ['weir inspect made --verify',
+        ''', ['weir inspect made --verify -t 1',
               '! f=$(find made -type f -name "*.npz" | sort | head -n 1); '
               'printf X | dd of="$f" bs=1 seek=600 conv=notrunc; '
               'rm "$(find made -type f -name "*.npz" | sort | tail -n 1)"; '
               'cp "$f" "${f%/*}/more.npz"',
-              'weir inspect made --verify']),
+              'weir inspect made --verify -t 1']),
     'convert': ('''
         weir gen caltech101 d -n 60 -c 4
         echo broken >"$(find d -name '*.jpg' | sort | sed -n 4p)"
@@ -142,7 +142,9 @@ FILTERS = [
     (re.compile(r'("(?:memory_bytes|bytes_per_sample)": )[\d.]+'), r'\1<memory>'),
     (re.compile(r'[\d.]+ [KM]?B of memory, [\d.]+ bytes'), '<memory>'),
     (re.compile(r'("(?:dirty_bytes|tier_bytes)": )\d+'), r'\1<bytes>'),
-    (re.compile(r'(100\.0 % +)[\d.]+ K?B'), r'\1<dirty>'),
+    # of the page cache, which others may empty
+    (re.compile(r'("resident_(?:bytes|percent)": )[\d.]+'), r'\1<resident>'),
+    (re.compile(r'(  150 KB) +[\d.]+ K?B +[\d.]+ % +[\d.]+ K?B'), r'\1 <in cache>'),
 ]
 DOCTOR = [
     (HEALTH, r'<health> \1\n'),
