@@ -16,16 +16,6 @@
 #include "cli/command.h"
 #include "cli/options.h"
 
-/* One entry of the man page's ENVIRONMENT. */
-struct wr_variable {
-    const char *name; /* NULL ends the table */
-    const char *help;
-    bool indirect; /* read by the C library on weir's behalf, not by getenv */
-};
-
-/* Every variable; a lint compares it with the calls of getenv in src/. */
-extern const struct wr_variable wr_environment[];
-
 const struct wr_variable wr_environment[] = {
     {.name = "WEIR_INDEX_DIR",
      .help = "The folder that keeps the indexes of data sets. The empty string "

@@ -23,4 +23,14 @@ void wr_roff_command(FILE *to, const struct wr_command *cmd,
 void wr_roff_overview(FILE *to, const struct wr_command *const *commands,
                       const char *version);
 
+/* One entry of the man page's ENVIRONMENT. */
+struct wr_variable {
+    const char *name; /* NULL ends the table */
+    const char *help;
+    bool indirect; /* read by the C library on weir's behalf, not by getenv */
+};
+
+/* Every variable; a lint compares it with the calls of getenv in src/. */
+extern const struct wr_variable wr_environment[];
+
 #endif

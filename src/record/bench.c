@@ -19,7 +19,6 @@
 #include "record/experiment.h"
 #include "record/say.h"
 #include "record/view_monitor.h"
-#include "record/view_say.h"
 #include "result/get.h"
 #include "result/stats.h"
 

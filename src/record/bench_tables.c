@@ -12,7 +12,7 @@
 #include "record/chart.h"
 #include "record/pivot.h"
 #include "record/sizes.h"
-#include "record/view_say.h"
+#include "record/say.h"
 #include "result/get.h"
 #include "result/stats.h"
 

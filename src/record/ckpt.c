@@ -11,7 +11,6 @@
 #include "record/chart.h"
 #include "record/say.h"
 #include "record/view_monitor.h"
-#include "record/view_say.h"
 #include "result/ckpt.h"
 #include "result/get.h"
 

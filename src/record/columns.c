@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "record/view.h"
-#include "record/view_say.h"
+#include "record/say.h"
 #include "result/get.h"
 
 static const struct wr_val *value_of(const struct wr_column *c)

@@ -12,7 +12,7 @@
 #include "record/doc_private.h"
 #include "record/html.h"
 #include "record/doc_numbers.h"
-#include "record/thin.h"
+#include "record/points.h"
 
 #define X_DIGITS  6
 #define Y_DIGITS  4

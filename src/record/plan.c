@@ -12,7 +12,6 @@
 #include "record/plan_charts.h"
 #include "record/plan_tables.h"
 #include "record/say.h"
-#include "record/view_say.h"
 #include "result/get.h"
 #include "result/plan.h"
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/named.h"
 #include "base/top.h"
-#include "record/view_say.h"
+#include "record/say.h"
 #include "result/get.h"
 
 #define WORTH       1.02 /* a gain from which a change stands out */

@@ -11,7 +11,6 @@
 #include "record/say.h"
 #include "record/sizes.h"
 #include "record/view_monitor.h"
-#include "record/view_say.h"
 #include "result/get.h"
 
 #define MB                1e6

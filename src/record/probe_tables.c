@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "record/pivot.h"
-#include "record/view_say.h"
+#include "record/say.h"
 #include "result/get.h"
 #include "result/stats.h"
 

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "record/pivot.h"
 #include "record/points.h"
-#include "record/view_say.h"
+#include "record/say.h"
 #include "result/get.h"
 #include "result/run.h"
 

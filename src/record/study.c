@@ -16,7 +16,7 @@
 #include "record/doc.h"
 #include "record/points.h"
 #include "record/view.h"
-#include "record/view_say.h"
+#include "record/say.h"
 #include "result/get.h"
 #include "result/study.h"
 

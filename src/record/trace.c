@@ -11,7 +11,6 @@
 #include "record/trace_charts.h"
 #include "record/view.h"
 #include "record/view_monitor.h"
-#include "record/view_say.h"
 #include "result/get.h"
 #include "result/trace.h"
 

@@ -9,7 +9,6 @@
 #include "record/say.h"
 #include "record/train_tables.h"
 #include "record/view_monitor.h"
-#include "record/view_say.h"
 #include "result/get.h"
 #include "result/train.h"
 

@@ -14,7 +14,7 @@
 #include "record/chart.h"
 #include "record/say.h"
 #include "result/get.h"
-#include "record/thin.h"
+#include "record/points.h"
 #include "result/bench.h"
 
 #define BAD_SHOWN 20

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/environment.h"
+#include "cli/manual.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/screen.h"

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "record/doc_private.h"
 #include "record/say.h"
-#include "record/view_say.h"
 
 /* What was measured, on a device of which the names are open. */
 struct wr_device_values {

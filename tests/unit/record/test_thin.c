@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "record/thin.h"
+#include "record/points.h"
 
 #define N 10007
 

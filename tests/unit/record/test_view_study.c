@@ -12,7 +12,7 @@
 
 #include "record/doc_private.h"
 #include "record/view.h"
-#include "record/view_say.h"
+#include "record/say.h"
 
 static struct wr_doc *show(const char *record, json_t **ret)
 {
