@@ -63,7 +63,7 @@ def literal(text):
 
 def main(out, *inputs):
     with open(out, 'w', encoding='ascii') as f:
-        f.write('/* Made by embed.py. */\n#include "record/doc_page.h"\n')
+        f.write('/* Made by embed.py. */\n#include "report/doc_page.h"\n')
         for name, text in zip(NAMES, page(*inputs)):
             f.write(f'\nconst char wr_page_{name}[] =\n'
                     + '\n'.join(literal(text)) + ';\n')

@@ -5,7 +5,7 @@
 #ifndef WR_CLI_ANSWERS_H
 #define WR_CLI_ANSWERS_H
 
-#include "record/answer.h"
+#include "report/answer.h"
 
 #define WR_ANSWER_MAP(X)                                                       \
     X(inspect)                                                                 \

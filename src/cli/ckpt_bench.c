@@ -16,7 +16,7 @@
 #include "cli/session.h"
 #include "cli/worker.h"
 #include "measure/ckpt_bench.h"
-#include "record/ckpt.h"
+#include "report/ckpt.h"
 #include "storage/storage.h"
 
 #define PARTS   1000 /* of the progress */

@@ -17,7 +17,7 @@
 #include "measure/bench_record.h"
 #include "pipeline/settings.h"
 #include "pipeline/split.h"
-#include "record/bench_tables.h"
+#include "report/bench_tables.h"
 
 struct bench_args {
     /* what is done */

@@ -20,7 +20,7 @@
 #include "cli/report_trace.h"
 #include "plan/answer.h"
 #include "plan/paper.h"
-#include "record/plan_tables.h"
+#include "report/plan_tables.h"
 #include "result/get.h"
 #include "trace/workload.h"
 #include "result/record.h"

@@ -21,7 +21,7 @@
 #include "measure/probe_record.h"
 #include "monitor/host.h"
 #include "result/get.h"
-#include "record/probe_tables.h"
+#include "report/probe_tables.h"
 #include "result/record.h"
 
 #define LABEL 9 /* width of "Path" and the like */

@@ -17,7 +17,7 @@
 #include "cli/session.h"
 #include "convert/classes.h"
 #include "format/format.h"
-#include "record/train_tables.h"
+#include "report/train_tables.h"
 #include "train/compare.h"
 #include "train/record.h"
 #include "train/train.h"

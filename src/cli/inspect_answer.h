@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/inspect_scan.h"
 #include "cli/inspect_stats.h"
-#include "record/columns.h"
+#include "report/columns.h"
 
 struct wr_inspect_report {
     const char *url;        /* borrowed */

@@ -4,7 +4,7 @@
 #define WR_CLI_MANUAL_H
 
 #include "cli/command.h"
-#include "record/columns.h"
+#include "report/columns.h"
 
 /* What `weir CMD ACTION --help` prints on cli->out; what `weir CMD --help` does
  * when `action` is NULL. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "record/result.h"
+#include "report/result.h"
 
 /* With `digits` in numbers; 0: all that they have. */
 static int print_json(const struct wr_cli *cli, json_t *root, size_t flags,

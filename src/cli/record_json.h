@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "measure/parts.h"
-#include "record/answer.h"
+#include "report/answer.h"
 #include "result/record.h"
 
 /* Prints a result to cli->out, keys in the order in which they were set, and

@@ -9,7 +9,7 @@
 #include "base/regular.h"
 #include "cli/interrupt.h"
 #include "trace/baseline.h"
-#include "record/result.h"
+#include "report/result.h"
 #include "trace/coding.h"
 #include "storage/beside.h"
 #include "trace/export.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "record/doc.h"
+#include "report/doc.h"
 
 enum wr_trace_form {
     WR_TRACE_FORM_TEXT,

@@ -17,7 +17,7 @@
 #include "comm/mpi.h"
 #include "format/hdf5_helper.h"
 #include "mount/mount.h"
-#include "record/doc.h"
+#include "report/doc.h"
 #include "train/engine.h"
 
 #define REBUILD   "make clean build" /* installs what is missing first */

@@ -1,4 +1,4 @@
-/* record.c - a trace as a record, which views of src/record show.
+/* record.c - a trace as a record, which views of src/report show.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace/record.h"
 

@@ -1,4 +1,4 @@
-/* record.h - a trace as a record, which views of src/record show.
+/* record.h - a trace as a record, which views of src/report show.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef WR_TRACE_RECORD_H
 #define WR_TRACE_RECORD_H

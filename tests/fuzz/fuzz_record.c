@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "result/record.h"
-#include "record/report.h"
-#include "record/result.h"
+#include "report/report.h"
+#include "report/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

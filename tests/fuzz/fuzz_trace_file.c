@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/le.h"
-#include "record/result.h"
+#include "report/result.h"
 #include "trace/coding.h"
 #include "trace/export.h"
 #include "trace/record.h"

@@ -5,7 +5,7 @@
  *   full   every kind of chart, table and text, hostile texts among them
  *   empty  a document without a section
  *   big    50 sections, a million points: how large and how fast it is */
-#include "record/doc.h"
+#include "report/doc.h"
 
 #include <math.h>
 #include <string.h>

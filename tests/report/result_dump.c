@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: result-dump RECORD */
-#include "record/result.h"
+#include "report/result.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "cli/answers.h"
-#include "record/columns.h"
-#include "record/say.h"
+#include "report/columns.h"
+#include "report/say.h"
 
 static const struct wr_answer *const answers[] = {
 #define ENTRY(name) &wr_answer_##name,
