@@ -191,34 +191,55 @@ bool wr_bench_is_starved(const struct wr_case *row)
     return wr_bench_case(row)->result.starved;
 }
 
-static bool device_of(const struct wr_cases *c, char *buf, size_t cap)
+/* What a record was made on, if that was emulated. */
+static bool device_of(const struct wr_cases *c, size_t record, char *buf,
+                      size_t cap)
 {
-    return wr_view_is_emulated(c->records->json) &&
-           *wr_view_device(c->records->json, buf, cap);
+    return wr_view_is_emulated(c->records[record].json) &&
+           *wr_view_device(c->records[record].json, buf, cap);
+}
+
+static bool are_emulated(const struct wr_cases *c)
+{
+    char device[WR_VIEW_NAME];
+
+    for (size_t k = 0; k < c->record_count; k++)
+        if (!device_of(c, k, device, sizeof(device)))
+            return false;
+    return c->record_count > 0;
+}
+
+/* What all records were made on. */
+static bool common_device(const struct wr_cases *c, char *buf, size_t cap)
+{
+    char other[WR_VIEW_NAME];
+
+    for (size_t k = 0; k < c->record_count; k++)
+        if (!device_of(c, k, k ? other : buf, k ? sizeof(other) : cap) ||
+            (k && strcmp(buf, other)))
+            return false;
+    return c->record_count > 0;
 }
 
 /* Whether the table has a column for setting k. */
 static bool is_column(const struct wr_cases *c, size_t k)
 {
-    char device[WR_VIEW_NAME];
-
     if (wr_cases_varies(c, setting(k)->key))
         return true;
     /* What is in the page cache is no part of an emulated device. */
-    return ALWAYS >> k & 1 &&
-           !(k == PAGE_CACHE && device_of(c, device, sizeof(device)));
+    return ALWAYS >> k & 1 && !(k == PAGE_CACHE && are_emulated(c));
 }
 
 char *wr_bench_common(const struct wr_cases *c, char *buf, size_t cap)
 {
-    char value[128];
-    bool emulated = device_of(c, value, sizeof(value));
+    char value[WR_VIEW_NAME];
+    bool emulated = are_emulated(c);
 
     *buf = '\0';
     if (c->count && wr_bench_case(c->v)->ranks.count > 1 &&
         !wr_cases_varies(c, "world"))
         wr_say(buf, cap, "%zu ranks", wr_bench_case(c->v)->ranks.count);
-    if (emulated)
+    if (common_device(c, value, sizeof(value)))
         wr_say(buf, cap, "%s", value);
     for (size_t k = 0; c->count && k < SETTINGS; k++) {
         const json_t *v = json_object_get(c->v[0].settings, setting(k)->key);
@@ -236,7 +257,7 @@ char *wr_bench_heading(const struct wr_cases *c, size_t k, char *buf,
     const struct wr_case *row = &c->v[k];
     double workers = wr_bench_middle(row)->in_force.threads;
     char device[WR_VIEW_NAME], value[128];
-    bool emulated = device_of(c, device, sizeof(device));
+    bool emulated = device_of(c, row->record, device, sizeof(device));
 
     snprintf(buf, cap, "%s", wr_get_text(row->settings, "stages"));
     if (c->record_count > 1)

@@ -46,6 +46,8 @@ CASES = {
                             BENCH + ' --vary --threads 1,4 --seed 4',
                             '--no-compare'],
     'bench-emulated': [BENCH + ' --emulated --no-monitor'],
+    'bench-devices': [BENCH + ' --emulated --no-monitor', BENCH +
+                      ' --seed 2 --emulated ssd --no-monitor', '--no-compare'],
     'bench-elsewhere': ['bench --no-monitor',
                         'bench --no-monitor --seed 2 --elsewhere'],
     'bench-beside': [BENCH, BENCH + ' --seed 2', '--no-compare'],

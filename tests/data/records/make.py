@@ -6,7 +6,7 @@
 #        [--seed N] [--scale X] [--runs N] [--threads 1,2]
 #        [--prefetch 0,2] [--batches N] [--no-monitor] [--kernel TEXT]
 #        [--ranks N] [--vary] [--alone]
-#        [--distinct] [--elsewhere] [--emulated]
+#        [--distinct] [--elsewhere] [--emulated [PROFILE]]
 # The same arguments give the same record. Rates are `scale` times as high.
 # --vary: each case of bench has settings of its own. --alone: train without the
 # comparison. --elsewhere: under other conditions. --emulated: bench of an emulated
@@ -127,7 +127,7 @@ def bench(args, rng):
                   {'from': 131072, 'to': 262144, 'count': 2400,
                    'bytes': 3e8}]}
     if args.emulated:
-        record['dataset']['url'] = 'emu:hdd:photos'
+        record['dataset']['url'] = f'emu:{args.emulated}:photos'
     record['consumer_ms'] = 10.0
     record['cases'] = []
     start = 0.0
@@ -236,10 +236,10 @@ def made(words):
     p.add_argument('--no-monitor', action='store_true')
     p.add_argument('--kernel', default='Linux 6.1')
     p.add_argument('--ranks', type=int, default=0)
+    p.add_argument('--emulated', metavar='PROFILE', nargs='?', const='hdd')
     p.add_argument('--set', metavar='KEY=VALUE',
                    help='one setting, of all cases')
-    for switch in ('--vary', '--alone', '--distinct', '--elsewhere',
-                   '--emulated'):
+    for switch in ('--vary', '--alone', '--distinct', '--elsewhere'):
         p.add_argument(switch, action='store_true')
     args = p.parse_args(words)
     rng = random.Random(args.seed)
