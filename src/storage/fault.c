@@ -202,8 +202,10 @@ static bool applies(const struct wr_fault_rule *r, uint64_t count,
     return false;
 }
 
-static void hang(const struct wr_fault_rule *r)
+static void hang(struct wr_fault_rules *rules, const struct wr_fault_rule *r)
 {
+    if (access(r->file, F_OK) == 0)
+        atomic_fetch_add(&rules->seen[WR_FAULT_HUNG], 1);
     while (access(r->file, F_OK) == 0)
         wr_clock_sleep_until(wr_clock_ns() + HANG_LOOK_NS);
 }
@@ -217,7 +219,7 @@ static void fault_hang(struct wr_fault_rules *rules, const char *path)
         if (r->what == WR_FAULT_HANG &&
             (r->when == WR_FAULT_ALWAYS ||
              (r->when == WR_FAULT_PATH && applies(r, 0, path))))
-            hang(r);
+            hang(rules, r);
     }
 }
 
@@ -236,7 +238,7 @@ fault_judge(struct wr_fault_rules *rules, enum wr_fault_on on, const char *path)
             !applies(r, count, path))
             continue;
         if (r->what == WR_FAULT_HANG) {
-            hang(r);
+            hang(rules, r);
         } else if (r->os_errno) {
             v.os_errno = r->os_errno;
             v.late = r->what == WR_FAULT_LATE;

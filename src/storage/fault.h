@@ -29,6 +29,7 @@ enum wr_fault_on {
     WR_FAULT_REMOVE,
     WR_FAULT_RENAME,
     WR_FAULT_SYNC_DIR,
+    WR_FAULT_HUNG, /* of any kind: no rule's, only counted */
 };
 #define WR_FAULT_ONS (WR_FAULT_SYNC_DIR + 1)
 
@@ -64,7 +65,7 @@ struct wr_fault_rule {
 struct wr_fault_rules {
     struct wr_fault_rule rules[WR_FAULT_RULES];
     unsigned count;
-    atomic_uint_fast64_t seen[WR_FAULT_ONS];
+    atomic_uint_fast64_t seen[WR_FAULT_HUNG + 1];
 };
 
 /* What is to happen to one request. */
@@ -76,7 +77,8 @@ struct wr_fault_verdict {
 };
 
 /* How many requests of that kind a fault store has seen: a test that fails each
- * of them has to know. */
+ * of them has to know. HUNG: how many did not return at once, so that a test can
+ * wait until one hangs. */
 uint64_t wr_fault_seen(struct wr_store *st, enum wr_fault_on on);
 
 #endif

@@ -16,6 +16,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "checkpoint/store.h"
+#include "storage/fault.h"
+#include "storage/wrap.h"
+
 #define NEW 7 /* what the new save of step 100 holds */
 
 static weir_ckpt_config config(const struct saves *s, const char *fast_rules)
@@ -115,6 +119,17 @@ static void the_new_one_is_behind(void **state)
     saves_close(c);
 }
 
+/* Until the slow tier does not return from a request. */
+static void wait_for_hang(weir_ckpt *c)
+{
+    struct wr_store *st = c->far->store;
+
+    while (st->ops != &wr_storage_fault) /* another one wraps it */
+        st = ((struct wr_wrap_store *)st)->inner;
+    while (wr_fault_seen(st, WR_FAULT_HUNG) == 0)
+        usleep(1000);
+}
+
 static void make_file(const char *path)
 {
     FILE *f = fopen(path, "we");
@@ -186,7 +201,7 @@ static void retention_takes_the_old_one_only(void **state)
         usleep(1000); /* retention is done */
     make_file(file);
     saves_must(s, c, 31, WEIR_LEVEL_VERIFIED);
-    usleep(100000);
+    wait_for_hang(c);
     saves_must(s, c, 50, WEIR_LEVEL_FAST);
     saves_must(s, c, 51, WEIR_LEVEL_FAST);
     saves_must(s, c, 52, WEIR_LEVEL_FAST);

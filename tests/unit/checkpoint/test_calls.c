@@ -57,7 +57,7 @@ static void save_until_fenced(struct saves *s, weir_ckpt *c, uint64_t *step)
     weir_err err;
     int r = 0;
 
-    for (unsigned i = 0; i < 500 && r == 0; i++, ++*step) {
+    for (unsigned i = 0; i < 20000 && r == 0; i++, ++*step) {
         r = saves_put(s, c, *step, 1, WEIR_LEVEL_FAST, &err);
         usleep(5000);
     }

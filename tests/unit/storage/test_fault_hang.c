@@ -54,12 +54,14 @@ static void requests_that_hang(void **state)
     assert_int_equal(close(creat(file, 0600)), 0);
     assert_int_equal(wr_store_open(url, &h.st, &leaf, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, stat_and_open, &h), 0);
-    while (wr_fault_seen(h.st, WR_FAULT_STAT) == 0)
+    while (wr_fault_seen(h.st, WR_FAULT_HUNG) == 0)
         sched_yield();
+    assert_int_equal(wr_fault_seen(h.st, WR_FAULT_STAT), 1);
     assert_int_equal(h.done, 0);
     assert_int_equal(unlink(file), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(h.done, 2);
+    assert_int_equal(wr_fault_seen(h.st, WR_FAULT_HUNG), 1);
     wr_store_close(h.st);
     snprintf(file, sizeof(file), "%s/a.bin", dir);
     assert_int_equal(unlink(file), 0);

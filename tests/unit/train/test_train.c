@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <math.h>
 
 #include "../gen/scratch.h"
@@ -345,6 +346,18 @@ static void hang(void *arg, const struct wr_train_news *news)
     scratch_put(p->scratch, "hangs", "");
 }
 
+static unsigned count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    unsigned count = 0;
+
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count;
+}
+
 /* Storage that neither answers nor fails does not keep a run from its end. */
 static void test_slow_tier_hangs(void **state)
 {
@@ -352,6 +365,7 @@ static void test_slow_tier_hangs(void **state)
     struct wr_train_plan plan;
     struct wr_train_result res;
     char fast[PATH_MAX], slow[2 * PATH_MAX];
+    unsigned threads = count_threads();
     weir_err err = {0};
 
     plan_for(p, &plan);
@@ -369,8 +383,9 @@ static void test_slow_tier_hangs(void **state)
     assert_int_equal(res.done, EPOCH);
     assert_true(res.has_saved && res.saved == EPOCH);
     wr_train_done(&res);
-    remove(scratch_at(p->scratch, "hangs")); /* the thread left behind ends */
-    usleep(100000);
+    remove(scratch_at(p->scratch, "hangs"));
+    while (count_threads() > threads) /* the thread left behind ends */
+        usleep(1000);
 }
 
 int main(void)
