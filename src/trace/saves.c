@@ -164,7 +164,8 @@ static void written(struct wr_trace_walk *w, const struct wr_trace_event *e,
 {
     uint64_t before;
 
-    if (!u->bytes_written && u->passes) { /* read before: now another thing */
+    /* It was read before and is now another thing; or it begins here. */
+    if (!u->bytes_written && (u->passes || !u->covered)) {
         u->pass_bytes = 0;
         u->covered = e->start_ns;
     }
