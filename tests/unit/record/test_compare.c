@@ -72,6 +72,154 @@ static void test_spread(void **state)
     assert_true(isnan(c.low) && isnan(c.high));
 }
 
+/* Medians, ratio and p of runs that need not be as many; what is no number is
+ * none. Few runs: apart by more than the wider of them is wide. */
+static void test_runs(void **state)
+{
+    static const struct {
+        const char *what;
+        double a[6], b[6];
+        size_t n, m;
+        double median_a, median_b;
+        bool has_p;
+        enum wr_verdict verdict;
+    } cases[] = {
+        {"as many",
+         {1, 2, 3, 4},
+         {5, 6, 7, 8},
+         4,
+         4,
+         2.5,
+         6.5,
+         true,
+         WR_VERDICT_HIGHER},
+        {"the other way",
+         {5, 6, 7, 8},
+         {4, 3, 2, 1},
+         4,
+         4,
+         6.5,
+         2.5,
+         true,
+         WR_VERDICT_LOWER},
+        {"four and six",
+         {1, 2, 3, 4},
+         {5, 6, 7, 8, 9, 9},
+         4,
+         6,
+         2.5,
+         7.5,
+         true,
+         WR_VERDICT_HIGHER},
+        {"one is no number",
+         {1, 2, NAN, 3, 4},
+         {5, 6, 7, 8},
+         5,
+         4,
+         2.5,
+         6.5,
+         true,
+         WR_VERDICT_HIGHER},
+        {"three are left",
+         {1, 2, NAN, 3},
+         {5, 6, 7, 8},
+         4,
+         4,
+         2,
+         6.5,
+         false,
+         WR_VERDICT_NOISE},
+        {"two that touch",
+         {1, 2},
+         {3, 4},
+         2,
+         2,
+         1.5,
+         3.5,
+         false,
+         WR_VERDICT_NOISE},
+        {"two that lie apart",
+         {1, 2},
+         {3.1, 4},
+         2,
+         2,
+         1.5,
+         3.55,
+         false,
+         WR_VERDICT_HIGHER},
+        {"the wider one counts",
+         {1, 2},
+         {4, 7},
+         2,
+         2,
+         1.5,
+         5.5,
+         false,
+         WR_VERDICT_NOISE},
+        {"the same each time",
+         {5, 5, 5},
+         {5, 5, 5},
+         3,
+         3,
+         5,
+         5,
+         false,
+         WR_VERDICT_NOISE},
+        {"below one percent",
+         {1000, 1000},
+         {1009.9, 1009.9},
+         2,
+         2,
+         1000,
+         1009.9,
+         false,
+         WR_VERDICT_NOISE},
+        {"one percent",
+         {1000, 1000},
+         {1010, 1010},
+         2,
+         2,
+         1000,
+         1010,
+         false,
+         WR_VERDICT_HIGHER},
+        {"one run", {1}, {5, 6, 7, 8}, 1, 4, 1, 6.5, false, WR_VERDICT_FEW},
+        {"one number",
+         {1, NAN, NAN, NAN},
+         {5, 6, 7, 8},
+         4,
+         4,
+         1,
+         6.5,
+         false,
+         WR_VERDICT_FEW},
+    };
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct wr_compared c;
+
+        wr_compare_runs(cases[k].a, cases[k].n, cases[k].b, cases[k].m, &c);
+        if (c.verdict != cases[k].verdict || isnan(c.p) == cases[k].has_p)
+            fail_msg("%s: verdict %d, p %g", cases[k].what, c.verdict, c.p);
+        NEAR(c.a, cases[k].median_a);
+        NEAR(c.b, cases[k].median_b);
+        NEAR(c.ratio, cases[k].median_b / cases[k].median_a);
+        assert_true(!(c.low > c.high));
+    }
+}
+
+static void test_commands(void **state)
+{
+    static const struct {
+        const char *command;
+        bool known;
+    } cases[] = {{"bench", true}, {"probe", true}, {"ckpt", true},
+                 {"run", true},   {"plan", false}, {"", false}};
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+        assert_int_equal(wr_compare_knows(cases[k].command), cases[k].known);
+}
+
 /* A record of bench cases: prefetch, and the rate of each of four runs. */
 static json_t *make(const char *kernel, int threads, double scale,
                     const int *prefetch, size_t cases)
@@ -158,7 +306,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdicts), cmocka_unit_test(test_small_change),
         cmocka_unit_test(test_spread),   cmocka_unit_test(test_matching),
-        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_same),     cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

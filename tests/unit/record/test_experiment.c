@@ -156,6 +156,78 @@ static void test_within(void **state)
     done(&m);
 }
 
+/* What makes two records one experiment, and what it is called. */
+static void test_pairs(void **state)
+{
+    static const struct {
+        const char *url[2], *cases[2];
+        size_t count;
+        const char *title, *names[2]; /* of the first group */
+    } cases[] = {
+        {{"x", "x"},
+         {SWEEP("\"depth\":1"), SWEEP("\"depth\":1")},
+         1,
+         "Reading alone, by threads",
+         {"r0", "r1"}},
+        {{"emu:hdd:x", "emu:nfs:x"},
+         {SWEEP("\"depth\":1"), SWEEP("\"depth\":1")},
+         1,
+         "Reading alone, by device and threads",
+         {"hdd", "nfs"}},
+        /* A device and a setting are two things. */
+        {{"emu:hdd:x", "emu:nfs:x"},
+         {SWEEP("\"depth\":1"), SWEEP("\"depth\":2")},
+         2,
+         "Reading alone, by threads",
+         {"r0", NULL}},
+        {{"x", "x"},
+         {SWEEP("\"page_cache\":\"cold\""), SWEEP("\"page_cache\":\"warm\"")},
+         1,
+         "Reading alone, by page cache and threads",
+         {"r0", "r1"}},
+        /* How long it was measured makes no difference. */
+        {{"x", "x"},
+         {SWEEP("\"max_batches\":1"), SWEEP("\"max_batches\":9")},
+         1,
+         "Reading alone, by threads",
+         {"r0", "r1"}},
+        /* Other stages, another sweep. */
+        {{"x", "x"},
+         {SWEEP("\"depth\":1"), "[{\"stages\":\"all\",\"threads\":1},"
+                                "{\"stages\":\"all\",\"threads\":2}]"},
+         2,
+         "Reading alone, by threads",
+         {"r0", NULL}},
+        {{"x", "x"},
+         {SWEEP("\"depth\":1"), "[{\"stages\":\"read\",\"depth\":1},"
+                                "{\"stages\":\"read\",\"depth\":2}]"},
+         2,
+         "Reading alone, by threads",
+         {"r0", NULL}},
+        {{"x", "x"},
+         {"[{\"stages\":\"sleep\"}]", "[{\"stages\":\"sleep\"}]"},
+         1,
+         "Benchmark",
+         {"r0", "r1"}},
+    };
+
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct made m = {0};
+        struct wr_view_group *e;
+        size_t count = 0;
+
+        add(&m, cases[k].url[0], cases[k].cases[0]);
+        add(&m, cases[k].url[1], cases[k].cases[1]);
+        e = wr_experiments(m.r, m.count, &spec, &count);
+        if (count != cases[k].count || strcmp(e[0].title, cases[k].title) != 0)
+            fail_msg("%zu: %zu, '%s'", k, count, e[0].title);
+        for (size_t i = 0; i < e[0].count; i++)
+            assert_string_equal(e[0].records[i].label, cases[k].names[i]);
+        wr_view_groups_free(e, count);
+        done(&m);
+    }
+}
+
 /* On the page: a section each, records once at the end, the summary on top. */
 static void test_page(void **state)
 {
@@ -201,7 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_devices),  cmocka_unit_test(test_one_setting),
         cmocka_unit_test(test_repeated), cmocka_unit_test(test_within),
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_pairs),    cmocka_unit_test(test_page),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
