@@ -18,6 +18,7 @@
 
 #include "checkpoint/store.h"
 #include "storage/fault.h"
+#include "storage/wrap.h"
 
 #define NEW 7 /* what the new save of step 100 holds */
 
@@ -121,7 +122,11 @@ static void the_new_one_is_behind(void **state)
 /* Until the slow tier does not return from a request. */
 static void wait_for_hang(weir_ckpt *c)
 {
-    while (wr_fault_seen(c->far->store, WR_FAULT_HUNG) == 0)
+    struct wr_store *st = c->far->store;
+
+    while (st->ops != &wr_storage_fault) /* another one wraps it */
+        st = ((struct wr_wrap_store *)st)->inner;
+    while (wr_fault_seen(st, WR_FAULT_HUNG) == 0)
         usleep(1000);
 }
 

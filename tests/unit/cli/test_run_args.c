@@ -64,8 +64,8 @@ static int plan_of(const char *line, struct wr_run_plan *plan, weir_err *err)
 {
     static struct wr_workload w;
     static char folder[] = "/described";
-    struct run_args args;
-    struct parsed p;
+    static struct run_args args;
+    static struct parsed p; /* the plan's texts point into it */
 
     w.checkpoint.folder = folder;
     w.weir.consume = WR_WL_DECODE;

@@ -24,7 +24,7 @@ static void test_urls(void **state)
         {"/data/emu:hdd:x", ""},
         {"emu:hdd:photos", "emulated hdd"},
         {"emu:./raid.profile:/data", "emulated ./raid.profile"},
-        {"emu:hdd", ""}, /* of nothing: no data set */
+        {"emu:hdd", ""}, /* it has no path: nothing can be opened by it */
         {"emu:hdd,trace=/tmp/t:photos", "emulated hdd"},
         {"fault:eio@%10:photos", ""},
         {"fault:", ""},

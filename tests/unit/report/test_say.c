@@ -256,15 +256,17 @@ static void test_section(void **state)
         {.text = "a note of {five:0}"},
         {.text = "not known: {unknown:0}"},
         {.text = "not so", .when = "no"},
-        {.text = "{lines}", .warning = true},
+        {.text = "{lines}", .warning = true, .lines = true},
+        {.text = "{lines}", .warning = true}, /* forges no line */
         {.text = NULL}};
     static const struct {
-        const char *label, *facts[2], *notes[3];
+        const char *label, *facts[2], *notes[4];
     } cases[] = {
-        {"", {"Device", "Whole"}, {"a note of 5", "one", "two"}},
+        {"", {"Device", "Whole"}, {"a note of 5", "one", "two", "one\\x0atwo"}},
         {"run 1",
          {"run 1, Device", "run 1"},
-         {"run 1: a note of 5", "run 1: one", "run 1: two"}},
+         {"run 1: a note of 5", "run 1: one", "run 1: two",
+          "run 1: one\\x0atwo"}},
     };
 
     (void)state;
@@ -273,13 +275,13 @@ static void test_section(void **state)
         struct wr_doc_section *s = wr_doc_section(d, "");
 
         assert_int_equal(
-            wr_sentences(s, cases[k].label, list, &said_vals, &values), 4);
+            wr_sentences(s, cases[k].label, list, &said_vals, &values), 5);
         assert_int_equal(s->fact_count, 2);
         assert_string_equal(s->facts[0].key, cases[k].facts[0]);
         assert_string_equal(s->facts[0].text, "nvme it is");
         assert_string_equal(s->facts[1].key, cases[k].facts[1]);
-        assert_int_equal(s->note_count, 3);
-        for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(s->note_count, 4);
+        for (size_t i = 0; i < 4; i++) {
             assert_string_equal(s->notes[i].text, cases[k].notes[i]);
             assert_int_equal(s->notes[i].warning, i > 0);
         }
