@@ -11,7 +11,7 @@ import sys
 import locales
 import tree
 
-OWN = ('src/cli/command.c', 'src/cli/table.c', 'src/cli/progress.c',
+OWN = ('src/cli/command.c', 'src/cli/progress.c',
        'src/cli/main.c')
 CALL = re.compile(r'(?<!\w)(?:v?f?printf|f?puts|f?putc|putchar|fwrite)(?=\()')
 STREAM = re.compile(r'cli->(?:out|err)\b|(?<![\w.>])std(?:out|err)\b')

@@ -269,7 +269,7 @@ fresh
 mkdir src/cli
 echo 'wr_cli_put(cli, "%s", name); fflush(cli->out); fprintf(to, "%s", text);' \
     >src/cli/two.c
-echo 'fprintf(cli->out, "%s", clean);' >src/cli/table.c
+echo 'fprintf(cli->out, "%s", clean);' >src/cli/progress.c
 expect prints.py 0 '4 files'
 
 for line in 'int seen;' 'static int seen = 1;' 'static _Thread_local int seen;' \
