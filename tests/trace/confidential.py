@@ -52,19 +52,32 @@ class Place:
         assert p.returncode == 0
         self.look(name, arguments)
 
-    def killed(self, arguments, *options):
-        """The same of what the next tracer saves for a killed one."""
+    def kill(self, arguments, *options):
+        """What the next tracer saves for a killed one; None: that was another
+        test's, and saved it in its folder."""
         p = self.start(f'lost{arguments}.wtrace', *options)
         memory = p.stdout.readline().strip().decode()
         p.kill()
         p.wait()
         p.stdin.close()
-        p.stdout.read()  # the program has ended
+        p.stdout.read()  # the program ends, and is gone a bit later
         p.stdout.close()
-        subprocess.run([self.weir, 'trace', '-q', '-o', f'after-{p.pid}',
-                        'true'], check=True, cwd=self.folder, timeout=60)
+        for _ in range(100):
+            subprocess.run([self.weir, 'trace', '-q', '-o', f'after-{p.pid}',
+                            'true'], check=True, cwd=self.folder, timeout=60)
+            if not os.path.exists(memory):
+                break
         assert not os.path.exists(memory)
-        self.look(f'recovered-{p.pid}.wtrace', arguments)
+        name = f'recovered-{p.pid}.wtrace'
+        return name if os.path.exists(os.path.join(self.folder, name)) else None
+
+    def killed(self, arguments, *options):
+        for _ in range(20):
+            name = self.kill(arguments, *options)
+            if name:
+                self.look(name, arguments)
+                return
+        raise AssertionError('nothing was recovered')
 
 
 def main(weir, tracesum):

@@ -33,7 +33,8 @@ cmp "$file" before
 weir bench set -r 2 --accelerator ms=1000 --no-limits -b 1 -o kept.json \
     --csv kept.csv >/dev/null 2>&1 &
 pid=$!
-until [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt 1 ]; do
+# A thread may end while they are listed.
+until [ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 2>find.err | wc -l)" -gt 1 ]; do
     kill -0 "$pid"
 done
 kill -INT "$pid"
